@@ -67,17 +67,16 @@ impl Hosts {
 pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
     let mut hosts = Hosts::default();
     let mut senders = Vec::with_capacity(flows.len());
-    // The flows of a connection follow each other: its hosts are looked up once.
-    let mut last: Option<(u64, [usize; 2])> = None;
+    // The flows of a connection follow each other, and often connections of the same hosts: these are looked up once.
+    let mut last = None;
     for flow in flows {
+        let identity = &flow.connection().identity;
+        let both = [identity.opener.octets(), identity.peer.octets()];
         let ends = match last {
-            Some((connection_id, ends)) if connection_id == flow.connection_id => ends,
-            _ => {
-                let identity = &flow.connection().identity;
-                hosts.separate(identity.opener.octets(), identity.peer.octets())
-            }
+            Some((before, ends)) if before == both => ends,
+            _ => hosts.separate(both[0], both[1]),
         };
-        last = Some((flow.connection_id, ends));
+        last = Some((both, ends));
         senders.push(ends[flow.dir() as usize]);
     }
     let ways: Vec<(usize, bool)> = senders.into_iter().map(|host| hosts.root(host)).collect();

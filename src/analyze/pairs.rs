@@ -264,8 +264,9 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How flows that go the main way (METRICS.md N0) share the link, those of them with a time span; undefined for fewer
-    /// than two. Jain's index is taken over their common span, and no more of it than lies `within`, where that is given.
+    /// How flows that go the main way (METRICS.md N0) share the link, those of them with a time span; undefined for
+    /// fewer than two. Jain's index is taken over their common span, and no more of it than lies `within`, where that is
+    /// given.
     #[must_use]
     pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
         let rivals = rivals.iter().filter(|flow| has_time_span(flow));

@@ -41,8 +41,8 @@ impl Taken {
 }
 
 impl HalfFlow {
-    /// How many packets of this direction passed since the hole opened into which a late original falls at `at`, and how
-    /// long ago that was; of one whose hole is not known, that it was late.
+    /// How many packets of this direction passed since the hole opened into which a late original falls at `at`, and
+    /// how long ago that was; of one whose hole is not known, that it was late.
     pub(super) fn extent(
         &self,
         verdict: Verdict,

@@ -204,8 +204,8 @@ fn another_answer_to_a_syn_of_the_same_number_begins_a_connection() {
     }
 }
 
-/// The capture lost the first answer and the second SYN: the second answer is of what comes then, as the first connection
-/// is over and its answering side has sent data.
+/// The capture lost the first answer and the second SYN: the second answer is of what comes then, as the first
+/// connection is over and its answering side has sent data.
 #[test]
 fn the_answer_to_a_syn_that_was_not_seen_begins_a_connection_where_the_first_answer_was_not_seen_either()
  {

@@ -85,7 +85,11 @@ impl Pairs {
                 }
             }
         }
-        let sharing = Sharing::of(&rivals(&flows, main_way), None);
+        let (compared, goes): (Vec<Flow<'_>>, Vec<bool>) = flows
+            .iter()
+            .map(|&(place, flow)| (flow, main_way.get(place) == Some(&true)))
+            .unzip();
+        let sharing = Sharing::of(&compared, &goes, None);
         Self {
             pairs,
             paired: flows.into_iter().map(|(place, _)| place).collect(),
@@ -221,17 +225,11 @@ fn compare(
     } else {
         (first, second)
     };
-    if span_first.last < span_second.first || span_second.last < span_first.first {
-        return None;
-    }
+    let both = span_first.common(span_second)?;
     let span = match window {
-        None if span_second.length_ns() < span_first.length_ns() => span_second,
-        None => span_first,
+        None => span_first.shorter(span_second),
         Some(window) => {
-            let start = span_first
-                .first
-                .max(span_second.first)
-                .plus_ns(window.offset_ns);
+            let start = both.first.plus_ns(window.offset_ns);
             Span {
                 first: start,
                 last: start.plus_ns(window.length_ns - 1),
@@ -264,39 +262,27 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// How flows that go the main way (METRICS.md N0) share the link, those of them with a time span; undefined for
-    /// fewer than two. Jain's index is taken over their common span, and no more of it than lies `within`, where that is
-    /// given.
+    /// How flows share the link, those that compete for it (METRICS.md N2); undefined for fewer than two of them.
+    /// `main_way` says which go the main way (N0). Jain's index is taken over the common span of those that compete, and
+    /// no more of it than lies `within`, where that is given.
     #[must_use]
-    pub fn of(rivals: &[Flow<'_>], within: Option<Span>) -> Self {
-        let rivals = rivals.iter().filter(|flow| has_time_span(flow));
-        let rivals: Vec<Flow<'_>> = rivals.copied().collect();
+    pub fn of(flows: &[Flow<'_>], main_way: &[bool], within: Option<Span>) -> Self {
+        let rivals = rivals(flows, main_way);
         if rivals.len() < 2 {
             return Self::default();
         }
         let spans: Vec<Span> = rivals.iter().filter_map(Flow::data_span).collect();
-        let common = Span {
-            first: spans
-                .iter()
-                .map(|span| span.first)
-                .max()
-                .unwrap_or(CaptureTime::MAX),
-            last: spans
-                .iter()
-                .map(|span| span.last)
-                .min()
-                .unwrap_or(CaptureTime::MIN),
-        };
-        let common = within.map_or(Some(common), |within| common.common(within));
         // An instant is a span, too, as it is for pairs.
-        let jain = common
-            .filter(|common| common.first <= common.last)
-            .and_then(|common| {
-                let rates = rivals
-                    .iter()
-                    .map(|flow| flow.payload_within(common).0 as f64);
-                metric::jain_index(rates)
-            });
+        let mut all = spans.iter().copied().chain(within);
+        let common = all
+            .next()
+            .and_then(|first| all.try_fold(first, Span::common));
+        let jain = common.and_then(|common| {
+            let rates = rivals
+                .iter()
+                .map(|flow| flow.payload_within(common).0 as f64);
+            metric::jain_index(rates)
+        });
         // Their goodput together: all acked bytes from the first data to the last new ACK.
         let begin = spans.iter().map(|span| span.first).min();
         let end = rivals.iter().filter_map(Flow::last_new_ack_at).max();
@@ -321,12 +307,16 @@ fn has_time_span(flow: &Flow<'_>) -> bool {
     flow.data_span().is_some_and(|span| span.length_ns() > 0)
 }
 
-/// The flows that compete, of those that are compared, each with its place among all.
-fn rivals<'a>(compared: &[(usize, Flow<'a>)], main_way: &[bool]) -> Vec<Flow<'a>> {
-    let payloads = compared.iter().map(|(_, flow)| flow.payload_bytes());
+/// The flows that compete (METRICS.md N2), of some of which `main_way` says which go the main way.
+fn rivals<'a>(flows: &[Flow<'a>], main_way: &[bool]) -> Vec<Flow<'a>> {
+    let compared = || {
+        flows
+            .iter()
+            .zip(main_way)
+            .filter(|(flow, _)| has_time_span(flow))
+    };
+    let payloads = compared().map(|(flow, _)| flow.payload_bytes());
     let largest = payloads.max().unwrap_or(0);
-    let rivals = compared
-        .iter()
-        .filter(|(place, flow)| main_way.get(*place) == Some(&true) && flow.counts_beside(largest));
-    rivals.map(|&(_, flow)| flow).collect()
+    let rivals = compared().filter(|&(flow, &goes)| goes && flow.counts_beside(largest));
+    rivals.map(|(&flow, _)| flow).collect()
 }

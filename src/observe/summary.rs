@@ -43,6 +43,16 @@ impl Span {
         self.last.since(self.first)
     }
 
+    /// The shorter of both; of two as long this one.
+    #[must_use]
+    pub fn shorter(self, other: Self) -> Self {
+        if other.length_ns() < self.length_ns() {
+            other
+        } else {
+            self
+        }
+    }
+
     /// What lies in both; `None` where nothing does.
     #[must_use]
     pub fn common(self, other: Self) -> Option<Self> {

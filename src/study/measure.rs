@@ -439,12 +439,7 @@ impl Run<'_> {
         let pairs = &self.capture.pairs;
         // Beyond the largest flows, payload over time is not kept.
         let sharing = if self.flows.len() <= self.options.config.pairs.top {
-            let payloads = self.flows.iter().map(Flow::payload_bytes);
-            let largest = payloads.max().unwrap_or(0);
-            let rivals = self.flows.iter().zip(self.main_way);
-            let rivals = rivals.filter(|&(flow, &goes)| goes && flow.counts_beside(largest));
-            let rivals: Vec<Flow<'_>> = rivals.map(|(&flow, _)| flow).collect();
-            Sharing::of(&rivals, within)
+            Sharing::of(self.flows, self.main_way, within)
         } else {
             Sharing {
                 jain: pairs.jain.filter(|_| within.is_none()),
@@ -473,7 +468,7 @@ impl Run<'_> {
     /// it than lies in the window; `None` where they are not active at the same time there.
     fn fness(&self, first: &Flow<'_>, second: &Flow<'_>) -> Option<f64> {
         let (a, b) = (first.data_span()?, second.data_span()?);
-        let shorter = if b.length_ns() < a.length_ns() { b } else { a };
+        let shorter = a.shorter(b);
         let both = a.common(b)?;
         let span = match self.window_span() {
             Some(window) => both.common(window).and_then(|_| shorter.common(window))?,

@@ -372,10 +372,11 @@ impl Connection {
         // While data of the peer is unanswered, an ACK of this side may have been lost.
         sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
         // The very packet that came just now, before any was expected to come again.
-        let has_news =
-            segment.payload_len > 0 && !sender.is_below_highest(segment.seq, segment.payload_len);
-        let again =
-            again || step == Step::Same && !has_news && peer.is_acked_as_before(segment.ack);
+        let again = again
+            || step == Step::Same
+                && peer.is_acked_as_before(segment.ack)
+                && (segment.payload_len == 0
+                    || sender.is_below_highest(segment.seq, segment.payload_len));
         let (had_before, window_before) = (peer.known_to_have(), peer.window.advertised);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {

@@ -20,8 +20,6 @@ fn closes_window(segment: &Segment) -> bool {
 
 impl HalfFlow {
     /// A segment with ACK set came from the receiver of this direction, `dir`.
-    // From one place alone.
-    #[inline(always)]
     pub(super) fn on_ack<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let Some(unwrapper) = self.unwrapper else {
             // In a capture that starts mid-flow, before its first data: where the ACK points is unknown.

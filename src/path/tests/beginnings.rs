@@ -100,3 +100,17 @@ fn what_waits_at_the_beginning_is_held_however_long_the_captures_are() {
         );
     }
 }
+
+/// Packets are waited for so briefly that the first five are known not to have been seen coming in before any is.
+#[test]
+fn a_flow_begins_when_its_first_packet_was_seen_coming_in() {
+    let [mut first, second] = download(Some);
+    let begin = SECOND + 50 * MS;
+    first.retain(|packet| packet.at >= begin);
+    let config = PathConfig {
+        patience_ns: 20 * MS,
+        ..PathConfig::default()
+    };
+    let analysis = analyse(&[&first, &second], &config).unwrap();
+    assert_eq!(flow(&analysis.hops[0], Heading::Forward).first_ns, begin);
+}

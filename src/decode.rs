@@ -35,7 +35,7 @@ pub use segment::{
 };
 pub use skip::{Skip, Tally};
 pub use usual::usual;
-pub(crate) use usual::{Usual, UsualHeaders};
+pub(crate) use usual::{Usual, nearly_usual};
 
 use crate::capture::{LinkType, Record};
 use crate::time::CaptureTime;

@@ -12,7 +12,7 @@ pub(crate) const LINE_BYTES: usize = 64;
 /// will be looked at soon. Where there is no such instruction, nothing.
 #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 #[inline]
-pub(crate) fn prefetch_behind<T>(value: &T, bytes: usize) {
+pub(crate) fn prefetch_behind<T: ?Sized>(value: &T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

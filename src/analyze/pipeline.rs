@@ -15,8 +15,8 @@ use super::pings::Pings;
 use super::pruning::Pruning;
 use crate::capture::{CaptureError, CaptureReader, Progress, ReadOptions, Record, Window};
 use crate::decode::{
-    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, UsualHeaders, decode_each,
-    decode_into, unknown_link,
+    Decoded, Echo, Fragment, FragmentTable, Segment, Skip, Tally, Usual, decode_each, decode_into,
+    nearly_usual, unknown_link,
 };
 use crate::flow::{BatchPart, ConnectionTable, SHARDS, SegmentBatch, shard_of};
 use crate::observe::{RecordConfig, Recorder, Span};
@@ -126,8 +126,8 @@ struct Chunk {
 }
 
 impl Chunk {
-    fn clear(&mut self) {
-        self.segments.clear();
+    fn clear(&mut self, first_ordinal: u64) {
+        self.segments.clear(first_ordinal);
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
@@ -137,31 +137,51 @@ impl Chunk {
     fn fill(
         &mut self,
         window: &Window,
-        records: std::ops::Range<usize>,
+        records: Range<usize>,
         first_ordinal: u64,
         config: &Config,
     ) {
-        self.clear();
-        let mut decoded = Decoded::Skipped(Skip::NonIp);
-        let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
-        let ordinals = first_ordinal + records.start as u64..;
-        for (ordinal, record) in ordinals.zip(window.records(records)) {
-            (first, last) = (first.min(record.at), last.max(record.at));
-            if let Some(headers) = UsualHeaders::of(&record) {
-                if config.wants(|| headers.ends()) {
-                    self.segments.push_usual(&headers, ordinal);
-                } else {
-                    self.tally.add(Skip::Filtered);
-                }
-            } else {
-                self.take_odd(record, ordinal, config, &mut decoded);
-            }
+        let first_ordinal = first_ordinal + records.start as u64;
+        self.clear(first_ordinal);
+        // Two loops: in the usual one nothing is asked.
+        if config.filter.is_none() {
+            self.take_all(window, records, first_ordinal, config, |_| true);
+        } else {
+            let wants = |usual: &Usual| config.wants(|| usual.ends());
+            self.take_all(window, records, first_ordinal, config, wants);
         }
         self.segments.sort();
+    }
+
+    /// Decodes records, of which `wants` says whether what a usual one holds is wanted.
+    #[inline(always)]
+    fn take_all(
+        &mut self,
+        window: &Window,
+        records: Range<usize>,
+        first_ordinal: u64,
+        config: &Config,
+        wants: impl Fn(&Usual) -> bool,
+    ) {
+        let mut decoded = Decoded::Skipped(Skip::NonIp);
+        let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+        for (after_records, record) in (0..).zip(window.records(records)) {
+            (first, last) = (first.min(record.at), last.max(record.at));
+            match self.segments.push_usual(&record, after_records, &wants) {
+                Some(true) => {}
+                Some(false) => self.tally.add(Skip::Filtered),
+                None => {
+                    let ordinal = first_ordinal + u64::from(after_records);
+                    self.take_odd(record, ordinal, config, &mut decoded);
+                }
+            }
+        }
         self.span = (first <= last).then_some(Span { first, last });
     }
 
     /// What is in a record that is not just as nearly all are; `decoded` is room for that.
+    // Apart, so that the usual way has the registers for itself.
+    #[inline(never)]
     fn take_odd(
         &mut self,
         record: Record<'_>,
@@ -169,8 +189,7 @@ impl Chunk {
         config: &Config,
         decoded: &mut Decoded,
     ) {
-        if let Some(headers) = UsualHeaders::of_other(&record) {
-            let segment = headers.segment(ordinal);
+        if let Some(segment) = nearly_usual(&record, ordinal) {
             self.take(&segment, config);
             return;
         }
@@ -362,7 +381,8 @@ impl<'a> Source<'a> {
         batch
             .chunks
             .resize_with(chunks.max(batch.chunks.len()), Chunk::default);
-        batch.chunks[chunks..].iter_mut().for_each(Chunk::clear);
+        let unused = batch.chunks[chunks..].iter_mut();
+        unused.for_each(|chunk| chunk.clear(first_ordinal));
         let (window, config) = (&self.window, self.config);
         batch.chunks[..chunks]
             .par_iter_mut()

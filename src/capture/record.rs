@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::mapped::View;
-use crate::prefetch::{prefetch, prefetch_behind};
+use crate::prefetch::prefetch_behind;
 use crate::time::CaptureTime;
 
 /// Records ahead of the one that is looked at: what takes as long as to fetch one.
@@ -106,19 +106,15 @@ impl Window {
     /// When they are out of range, as slice indexing does.
     pub fn records(&self, indices: Range<usize>) -> impl Iterator<Item = Record<'_>> {
         let bytes = self.bytes();
-        let frames = self.first_frame + indices.start as u64..;
+        let first_frame = self.first_frame + indices.start as u64;
         let entries = &self.entries[indices];
-        frames
-            .zip(entries.iter().enumerate())
-            .map(move |(frame, (index, entry))| {
-                if let Some(soon) = entries.get(index + AHEAD)
-                    && let Some(first) = bytes.get(soon.start as usize)
-                {
-                    prefetch(first);
-                    prefetch_behind(first, HEADERS_BYTES);
-                }
-                entry.record(bytes, frame)
-            })
+        entries.iter().enumerate().map(move |(index, entry)| {
+            if let Some(soon) = entries.get(index + AHEAD) {
+                prefetch_behind(bytes, soon.start as usize);
+                prefetch_behind(bytes, soon.start as usize + HEADERS_BYTES);
+            }
+            entry.record(bytes, first_frame + index as u64)
+        })
     }
 
     /// The record at `index`, which must be less than [`len`](Self::len).

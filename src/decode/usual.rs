@@ -214,114 +214,87 @@ fn two(upper: u32, lower: u32) -> u64 {
 #[inline]
 #[must_use]
 pub fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
-    UsualHeaders::of(record).map(|headers| headers.segment(ordinal))
+    let mut usual = Usual::NOTHING;
+    let blocks = usual.fill(record)?;
+    Some(usual.segment_with(ordinal, blocks))
 }
 
-/// The headers of a usual packet, found to be that and not taken apart yet: whoever has a place for what is in
-/// them puts it there word by word, where otherwise all of it waits in between.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct UsualHeaders<'a> {
-    at: CaptureTime,
-    head: &'a [u8; HEADERS_LEN],
-    payload_len: u16,
-    /// Of [`Usual`], without what the IP header has of ECN.
-    bits: u16,
-    timestamps: u64,
-    /// SACK blocks as they stand.
-    pub(crate) blocks: &'a [[u8; 8]],
+/// The same, also behind the header of any other link that announces IPv4 at a known place, and with options in any
+/// order.
+#[inline(never)]
+pub(crate) fn nearly_usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
+    let (head, behind) = packet_of(record)?.split_first_chunk::<HEADERS_LEN>()?;
+    if head[0] != 0x45 {
+        return None;
+    }
+    let mut usual = Usual::NOTHING;
+    let blocks = usual.fill_from(record.at, head, behind, options_one_by_one)?;
+    Some(usual.segment_with(ordinal, blocks))
 }
 
-impl<'a> UsualHeaders<'a> {
-    /// Those behind a header of Ethernet, with options laid out as nearly every system does; `None` when it takes
-    /// [more looking](Self::of_other).
-    #[inline]
-    pub(crate) fn of(record: &Record<'a>) -> Option<Self> {
+impl Usual {
+    /// Becomes the segment of a usual packet right behind a header of Ethernet, with options laid out as nearly every
+    /// system does, and gives its SACK blocks as they stand; `None` when it takes more looking to tell what the record
+    /// is, and then what is here means nothing.
+    // Each field is written as soon as it is read: kept until all is known to be usual, they are more than there are
+    // registers.
+    #[inline(always)]
+    pub(crate) fn fill<'a>(&mut self, record: &Record<'a>) -> Option<&'a [[u8; 8]]> {
         let (head, behind) = record.bytes.split_first_chunk::<ETHERNET_HEADERS_LEN>()?;
         // Ether type, version and header length in one word.
         let ipv4 = u32_at(head, 12) & 0xffff_ff00 == 0x0800_4500;
         if !(record.link.0 == 1 && ipv4) {
             return None;
         }
-        Self::in_packet(record.at, head.last_chunk()?, behind, options)
+        self.fill_from(record.at, head.last_chunk()?, behind, options)
     }
 
-    /// Those behind the header of any link that announces IPv4 at a known place, with options in any order; `None` when
-    /// it takes the general way to tell what a record is.
-    // What is found by two ways is written to memory: so whoever is in a hurry asks for each by itself.
-    #[inline(never)]
-    pub(crate) fn of_other(record: &Record<'a>) -> Option<Self> {
-        let (head, behind) = packet_of(record)?.split_first_chunk::<HEADERS_LEN>()?;
-        let options = options_one_by_one;
-        (head[0] == 0x45).then(|| Self::in_packet(record.at, head, behind, options))?
-    }
-
-    /// Those of IPv4, without options, and TCP.
+    /// The same of the headers of IPv4, without options, and TCP.
     #[inline(always)]
-    fn in_packet(
+    fn fill_from<'a>(
+        &mut self,
         at: CaptureTime,
-        head: &'a [u8; HEADERS_LEN],
+        head: &[u8; HEADERS_LEN],
         behind: &'a [u8],
         options: impl Fn(&'a [u8]) -> Option<(FoundTimestamps, &'a [[u8; 8]])>,
-    ) -> Option<Self> {
+    ) -> Option<&'a [[u8; 8]]> {
         // Whole, and TCP.
         let fragment = u16_at(head, 6) & 0x3fff != 0;
         if fragment || head[9] != super::ip::TCP {
             return None;
         }
+        let u64_at = |at: usize| two(u32_at(head, at), u32_at(head, at + 4));
+        self.at = at;
+        self.addresses = u64_at(12);
+        self.ports = u32_at(head, 20);
+        self.numbers = u64_at(24);
+        self.ip_id = u16_at(head, 4);
+        self.window = u16_at(head, 34);
+        self.ip_len = u16_at(head, 2);
         // Nine bits of flags below four of the header's length in words.
         let flags = u16_at(head, 32);
         let header_len = (flags >> 12) * 4;
         let options_len = header_len.checked_sub(TCP_LEN)?;
-        let payload_len = u16_at(head, 2).checked_sub(IP_LEN + header_len)?;
-        let flags = flags & Usual::FLAGS;
+        self.payload_len = self.ip_len.checked_sub(IP_LEN + header_len)?;
+        let flags = flags & Self::FLAGS;
         // What comes with an RST is no payload.
         if flags & TcpFlags::SYN.with(TcpFlags::RST).0 != 0
-            && (payload_len > 0 || flags & TcpFlags::SYN.0 != 0)
+            && (self.payload_len > 0 || flags & TcpFlags::SYN.0 != 0)
         {
             return None;
         }
         let (timestamps, blocks) = options(behind.get(..usize::from(options_len))?)?;
-        Some(Self {
-            at,
-            head,
-            payload_len,
-            bits: flags | Usual::IP_ID | timestamps.bit,
-            timestamps: timestamps.both,
-            blocks,
-        })
+        self.timestamps = timestamps.both;
+        let ecn = u16::from(head[1] & 3) << Self::ECN_SHIFT;
+        self.bits = flags | ecn | Self::IP_ID | timestamps.bit;
+        Some(blocks)
     }
 
-    /// Sender and receiver.
-    #[inline]
-    pub(crate) fn ends(&self) -> (Endpoint, Endpoint) {
-        self.usual().ends()
-    }
-
-    /// The segment, at its position in the capture.
-    #[inline]
-    pub(crate) fn segment(&self, ordinal: u64) -> Segment {
+    /// The segment, at its position in the capture and with these SACK blocks.
+    fn segment_with(&self, ordinal: u64, blocks: &[[u8; 8]]) -> Segment {
         let mut sack = SackBlocks::default();
-        sack.put(self.blocks);
-        self.usual().segment(ordinal, Some(&sack))
-    }
-
-    /// What is in them, but for SACK blocks.
-    #[inline]
-    pub(crate) fn usual(&self) -> Usual {
-        let head = self.head;
-        let u64_at = |at: usize| two(u32_at(head, at), u32_at(head, at + 4));
-        Usual {
-            at: self.at,
-            addresses: u64_at(12),
-            numbers: u64_at(24),
-            timestamps: self.timestamps,
-            ports: u32_at(head, 20),
-            ip_len: u16_at(head, 2),
-            ip_id: u16_at(head, 4),
-            payload_len: self.payload_len,
-            window: u16_at(head, 34),
-            bits: self.bits | u16::from(head[1] & 3) << Usual::ECN_SHIFT,
-        }
+        sack.put(blocks);
+        self.segment(ordinal, Some(&sack))
     }
 }
 

@@ -9,9 +9,8 @@ use std::ops::Range;
 use super::kept::{Kept, Start};
 use super::key::{EndWords, EndsHasher, SHARDS, shard_between};
 use super::table::ConnectionIdentity;
-use crate::decode::{
-    Ecn, Plain, SackBlock, SackBlocks, Segment, TcpFlags, Timestamps, Usual, UsualHeaders,
-};
+use crate::capture::Record;
+use crate::decode::{Ecn, Plain, SackBlock, SackBlocks, Segment, TcpFlags, Timestamps, Usual};
 use crate::event::Direction;
 use crate::prefetch::prefetch;
 use crate::seq::Seq;
@@ -26,7 +25,7 @@ const ROOM_MIN: usize = 64;
 /// capacity, in all several times what a batch holds.
 #[derive(Debug, Default)]
 pub struct SegmentBatch {
-    /// Position of the first one in the capture.
+    /// Position in the capture that theirs are counted from.
     first_ordinal: u64,
     /// A line each, and behind those room for more.
     lines: Vec<Line>,
@@ -48,7 +47,7 @@ pub struct SegmentBatch {
 struct Line {
     /// All but SACK blocks.
     usual: Usual,
-    /// Records after the batch's first.
+    /// Records after the first position of the batch.
     after_records: u32,
     side: Side,
     shard: u8,
@@ -133,8 +132,10 @@ impl V4Ends {
 }
 
 impl SegmentBatch {
-    /// Empties it, but keeps its memory.
-    pub fn clear(&mut self) {
+    /// Empties it, but keeps its memory: for segments whose positions in the capture are `first_ordinal` and fewer than
+    /// 2^32 records after it.
+    pub fn clear(&mut self, first_ordinal: u64) {
+        self.first_ordinal = first_ordinal;
         self.len = 0;
         self.lens = [0; SHARDS];
         self.places.clear();
@@ -143,48 +144,61 @@ impl SegmentBatch {
         self.others.clear();
     }
 
-    /// Adds a segment of a shard that comes after all others, fewer than 2^32 records after the first. Call
+    /// Adds a segment of a shard that comes after all others, at a position that [`clear`](Self::clear) was told of. Call
     /// [`sort`](Self::sort) before reading it back.
     pub fn push(&mut self, shard: usize, segment: &Segment) {
-        let Some(usual) = Usual::of(segment) else {
-            self.push_other(shard, segment);
-            return;
+        let (usual, side) = if let Some(usual) = Usual::of(segment) {
+            (usual, self.side_of(segment.sack))
+        } else {
+            let side = Side(Side::OTHER | self.others.len() as u32);
+            self.others.push(*segment);
+            (Usual::nothing(segment.at, segment.flags), side)
         };
-        let side = self.side_of(segment.sack);
-        self.push_line(side, segment.ordinal, || (usual, shard));
-    }
-
-    /// The same as [`push`](Self::push) of the segment in these headers, to its shard.
-    #[inline]
-    pub(crate) fn push_usual(&mut self, headers: &UsualHeaders<'_>, ordinal: u64) {
-        let side = self.side_of_option(headers.blocks);
-        self.push_line(side, ordinal, || {
-            let usual = headers.usual();
-            let [one, other] = end_words(&usual);
-            (usual, shard_between(one, other))
-        });
-    }
-
-    /// Adds what `usual` gives, of a shard: asked for when there is room, so that nothing is to be remembered while
-    /// room is made.
-    #[inline]
-    fn push_line(&mut self, side: Side, ordinal: u64, usual: impl FnOnce() -> (Usual, usize)) {
-        let place = self.len;
-        if place == self.lines.len() {
-            self.make_room();
-        }
-        if place == 0 {
-            self.first_ordinal = ordinal;
-        }
-        self.len = place + 1;
-        let (usual, shard) = usual();
-        self.lens[shard % SHARDS] += 1;
-        self.lines[place] = Line {
+        let after_records = (segment.ordinal - self.first_ordinal) as u32;
+        *self.next_line() = Line {
             usual,
-            after_records: (ordinal - self.first_ordinal) as u32,
+            after_records,
             side,
             shard: shard as u8,
         };
+        self.lens[shard % SHARDS] += 1;
+        self.len += 1;
+    }
+
+    /// The same as [`push`](Self::push) of the segment of a [usual](Usual::fill) packet, so many records after the first,
+    /// to its shard, where it is wanted; whether it is. `None` where the packet is not usual.
+    #[inline(always)]
+    pub(crate) fn push_usual(
+        &mut self,
+        record: &Record<'_>,
+        after_records: u32,
+        is_wanted: impl FnOnce(&Usual) -> bool,
+    ) -> Option<bool> {
+        let line = self.next_line();
+        let blocks = line.usual.fill(record)?;
+        if !is_wanted(&line.usual) {
+            return Some(false);
+        }
+        let [one, other] = end_words(&line.usual);
+        let shard = shard_between(one, other);
+        line.after_records = after_records;
+        line.side = Side::NOTHING;
+        line.shard = shard as u8;
+        if !blocks.is_empty() {
+            self.put_blocks(blocks);
+        }
+        self.lens[shard % SHARDS] += 1;
+        self.len += 1;
+        Some(true)
+    }
+
+    /// The line of the segment that comes next, in which nothing is right yet.
+    #[inline(always)]
+    fn next_line(&mut self) -> &mut Line {
+        if self.len >= self.lines.len() {
+            self.make_room();
+        }
+        &mut self.lines[self.len]
     }
 
     #[cold]
@@ -217,22 +231,11 @@ impl SegmentBatch {
         Side(self.sacks.len() as u32)
     }
 
-    /// As [`side_of`](Self::side_of), of blocks as they are in the option.
-    #[inline]
-    fn side_of_option(&mut self, blocks: &[[u8; 8]]) -> Side {
-        if blocks.is_empty() {
-            return Side::NOTHING;
-        }
-        self.sacks.push_mut(SackBlocks::default()).put(blocks);
-        Side(self.sacks.len() as u32)
-    }
-
+    /// Puts SACK blocks, as they are in the option, beside the line of the segment that comes next.
     #[inline(never)]
-    fn push_other(&mut self, shard: usize, segment: &Segment) {
-        let side = Side(Side::OTHER | self.others.len() as u32);
-        self.others.push(*segment);
-        let usual = Usual::nothing(segment.at, segment.flags);
-        self.push_line(side, segment.ordinal, || (usual, shard));
+    fn put_blocks(&mut self, blocks: &[[u8; 8]]) {
+        self.sacks.push_mut(SackBlocks::default()).put(blocks);
+        self.lines[self.len].side = Side(self.sacks.len() as u32);
     }
 
     /// All of a shard that have been [sorted](Self::sort).

@@ -104,6 +104,7 @@ fn by_connection<const WAITS: bool>(
     for window in segments.chunks(2 * part_len) {
         let batch = |segments: &[Segment]| {
             let mut batch = SegmentBatch::default();
+            batch.clear(segments[0].ordinal);
             for segment in segments {
                 batch.push(0, segment);
             }

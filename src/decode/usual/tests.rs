@@ -33,8 +33,7 @@ fn record_on(link: u16, bytes: &[u8]) -> Record<'_> {
 
 /// The segment as the pipeline has it, one way or the other.
 fn usual(record: &Record<'_>, ordinal: u64) -> Option<Segment> {
-    let headers = UsualHeaders::of(record).or_else(|| UsualHeaders::of_other(record))?;
-    Some(headers.segment(ordinal))
+    super::usual(record, ordinal).or_else(|| nearly_usual(record, ordinal))
 }
 
 fn in_general(record: &Record<'_>) -> Option<String> {

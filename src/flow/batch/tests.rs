@@ -84,7 +84,7 @@ proptest! {
         let hasher = EndsHasher::new();
         let mut batch = SegmentBatch::default();
         for _ in 0..2 {
-            batch.clear();
+            batch.clear(segments.first().map_or(0, |first| first.ordinal));
             for segment in &segments {
                 batch.push(shard_of(segment), segment);
             }
@@ -128,7 +128,7 @@ proptest! {
         prop_assert_eq!(shown(&found), shown(&by_shard(&segments)));
     }
 
-    /// Headers put there word by word become what their segment becomes.
+    /// A packet decoded right into its line becomes what its segment becomes.
     #[test]
     fn headers_and_their_segment_become_the_same(
         words in any::<[u32; 8]>(),
@@ -167,11 +167,15 @@ proptest! {
         };
         let ordinal = (7 << 40) + u64::from(ordinal);
         let segment = usual(&record, ordinal).unwrap();
-        let headers = UsualHeaders::of(&record).unwrap();
-        prop_assert_eq!(headers.ends(), (segment.src, segment.dst));
         let shard = shard_of(&segment);
         let [mut one, mut other] = [SegmentBatch::default(), SegmentBatch::default()];
-        one.push_usual(&headers, ordinal);
+        for batch in [&mut one, &mut other] {
+            batch.clear(7 << 40);
+        }
+        let after_records = (ordinal - (7 << 40)) as u32;
+        let is_wanted = |usual: &Usual| usual.ends() == (segment.src, segment.dst);
+        prop_assert_eq!(one.push_usual(&record, after_records, |_| false), Some(false));
+        prop_assert_eq!(one.push_usual(&record, after_records, is_wanted), Some(true));
         other.push(shard, &segment);
         for batch in [&mut one, &mut other] {
             batch.sort();

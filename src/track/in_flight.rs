@@ -472,6 +472,12 @@ impl InFlight {
         }
     }
 
+    /// Those that the cumulative ACK has not passed, lowest first.
+    #[inline]
+    pub(super) fn unacked_ranges(&self) -> impl Iterator<Item = &Sent> {
+        self.sent.range(self.acked as usize..)
+    }
+
     /// The `n`th range, from 0, of those that the cumulative ACK has not passed.
     #[inline]
     pub(super) fn nth_unacked(&self, n: usize) -> Option<&Sent> {

@@ -266,21 +266,16 @@ impl HalfFlow {
         if ack <= una || ack > self.high {
             return false;
         }
-        // What was acknowledged before it passed gives no round trip.
-        if self
-            .in_flight
-            .nth_unacked(0)
-            .is_some_and(|lowest| lowest.end() <= una)
-        {
-            return false;
-        }
         let mut latest = self.times.latest_released_by(at);
         let mut covered = 0;
-        while let Some(sent) = self
-            .in_flight
-            .nth_unacked(covered)
-            .filter(|sent| sent.end() <= ack)
-        {
+        for sent in self.in_flight.unacked_ranges() {
+            // What was acknowledged before it passed gives no round trip.
+            if covered == 0 && sent.end() <= una {
+                return false;
+            }
+            if sent.end() > ack {
+                break;
+            }
             let once = sent.copies == 1 && sent.marks == Marks::default();
             if !(once && sent.verdict.class == Class::New && latest <= Some(sent.at)) {
                 return false;

@@ -7,10 +7,10 @@
 //! | [`fness`] | N1 |
 //! | [`jain_index`] | N2 |
 //! | [`sharing_ratio`], [`sharing_bound`] | N3 |
-//! | [`harm`] | N4 |
+//! | [`harm()`] | N4 |
 //! | [`utilisation`] | N5 |
 //! | [`Dispersion`], [`shared_link`] | R8 |
-//! | [`balance`] | P1 |
+//! | [`balance()`] | P1 |
 //! | [`stats`] | S1 to S10 |
 //! | [`split`] | T1 to T7 |
 

@@ -221,7 +221,7 @@ impl Print {
         Self::of_unusual(record, options, filter)
     }
 
-    /// Of a frame that holds no [usual](usual) segment.
+    /// Of a frame that holds no [usual] segment.
     pub(super) fn of_unusual(
         record: &Record<'_>,
         options: DecodeOptions,

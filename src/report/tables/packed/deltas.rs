@@ -7,7 +7,7 @@ use super::range;
 /// Differences that share a smallest one.
 const BLOCK: usize = 128;
 
-/// Numbers as differences, of which [`BLOCK`] share a smallest one, and [`PACK`] a width
+/// Numbers as differences, of which [`BLOCK`] share a smallest one, and `PACK` a width
 /// (`DELTA_BINARY_PACKED`).
 pub(super) fn put_deltas(out: &mut Vec<u8>, values: &[i64]) {
     /// As many as one call packs.

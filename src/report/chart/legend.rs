@@ -38,40 +38,68 @@ const LINE: f64 = 28.0;
 const LINES_MAX: usize = 3;
 const FEW: usize = 6;
 
+/// What is shown, and its name.
+type Entry = (Swatch, String);
+
 /// Draws entries row by row; returns where the space below them begins.
-pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[(Swatch, String)]) -> f64 {
+pub(super) fn draw(canvas: &mut Canvas, top: f64, entries: &[Entry]) -> f64 {
     let room = canvas.width - 2.0 * MARGIN;
-    let widths: Vec<f64> = entries
-        .iter()
-        .map(|(_, text)| SWATCH + text_width(text, LABEL))
-        .collect();
-    let columns = columns(&widths, room);
     let lines_max = if canvas.style.size == Size::Slide || !needs_lines(entries, room - SWATCH) {
         1
     } else {
         LINES_MAX
     };
     let mut y = top + ROW / 2.0;
-    for entries in entries.chunks(columns.len()) {
-        let mut x = MARGIN;
-        let mut lines_most = 1;
-        for ((swatch, text), width) in entries.iter().zip(&columns) {
-            draw_swatch(canvas, *swatch, (x, y));
-            let lines = wrap(text, LABEL, width - SWATCH, lines_max);
-            for (place, line) in lines.iter().enumerate() {
-                let baseline = y + HALF_DIGIT * LABEL.px + place as f64 * LINE;
-                canvas.text((x + SWATCH, baseline), line, LABEL, Align::Left);
+    for (entries, columns) in blocks(entries, room) {
+        for entries in entries.chunks(columns.len()) {
+            let mut x = MARGIN;
+            let mut lines_most = 1;
+            for ((swatch, text), width) in entries.iter().zip(&columns) {
+                draw_swatch(canvas, *swatch, (x, y));
+                let lines = wrap(text, LABEL, width - SWATCH, lines_max);
+                for (place, line) in lines.iter().enumerate() {
+                    let baseline = y + HALF_DIGIT * LABEL.px + place as f64 * LINE;
+                    canvas.text((x + SWATCH, baseline), line, LABEL, Align::Left);
+                }
+                lines_most = lines_most.max(lines.len());
+                x += width + GAP;
             }
-            lines_most = lines_most.max(lines.len());
-            x += width + GAP;
+            y += ROW + (lines_most - 1) as f64 * LINE;
         }
-        y += ROW + (lines_most - 1) as f64 * LINE;
     }
     y - ROW / 2.0 + 8.0
 }
 
+/// Entries, and how wide their columns are.
+type Block<'a> = (Vec<&'a Entry>, Vec<f64>);
+
+/// All in the same columns, or where wide ones would leave room for one alone, first the others in several, then these
+/// below each other.
+fn blocks(entries: &[Entry], room: f64) -> Vec<Block<'_>> {
+    let all = block(entries.iter().collect(), room);
+    let is_wide = |entry: &&Entry| width(entry) > (room - GAP) / 2.0;
+    let (wide, others): (Vec<_>, Vec<_>) = entries.iter().partition(is_wide);
+    let others = block(others, room);
+    if wide.is_empty() || all.1.len() > 1 || others.1.len() < 2 {
+        vec![all]
+    } else {
+        vec![others, block(wide, room)]
+    }
+}
+
+fn block(entries: Vec<&Entry>, room: f64) -> Block<'_> {
+    let widths: Vec<f64> = entries.iter().map(|entry| width(entry)).collect();
+    let columns = columns(&widths, room);
+    (entries, columns)
+}
+
+/// What an entry takes, in pixels.
+fn width((_, text): &Entry) -> f64 {
+    SWATCH + text_width(text, LABEL)
+}
+
 /// Whether names are few, or some would be the same without their middles.
-fn needs_lines(entries: &[(Swatch, String)], room: f64) -> bool {
+fn needs_lines(entries: &[Entry], room: f64) -> bool {
     let texts: BTreeSet<&str> = entries.iter().map(|(_, text)| text.as_str()).collect();
     let short: BTreeSet<String> = texts
         .iter()
@@ -162,6 +190,32 @@ mod tests {
     }
 
     #[test]
+    fn wide_entries_are_below_the_columns_of_the_others() {
+        let entry = |name: &str| (Swatch::Bar(Colour::BLUE), name.to_owned());
+        let wide = entry("a limit that takes more than half of the room there is");
+        let [a, b, c] = ["a flow", "one", "or another"].map(entry);
+        let entries = [a, wide.clone(), b, c];
+        let names = |(entries, columns): Block<'_>| -> (Vec<String>, usize) {
+            let names = entries.iter().map(|(_, name)| name.clone());
+            (names.collect(), columns.len())
+        };
+        let found: Vec<_> = blocks(&entries, 600.0).into_iter().map(names).collect();
+        let others = ["a flow", "one", "or another"].map(str::to_owned).to_vec();
+        assert_eq!(found, [(others, 3), (vec![wide.1.clone()], 1)]);
+        // Where all fit beside each other they stay in their order, and so where there is a single other one.
+        let of_room = |room, entries: &[Entry]| blocks(entries, room).len();
+        assert_eq!(of_room(3000.0, &entries), 1);
+        assert_eq!(of_room(600.0, &entries[..2]), 1);
+        let style = Style {
+            size: Size::OneColumn,
+            ..Style::default()
+        };
+        let mut canvas = Canvas::new(style, 640.0);
+        let bottom = draw(&mut canvas, 100.0, &entries);
+        assert_eq!((bottom, canvas.width), (100.0 + 2.0 * ROW + 8.0, 900.0));
+    }
+
+    #[test]
     fn names_that_differ_in_their_middle_do_so_in_the_legend_of_one_column() {
         let name = |gain: &str| {
             let rest = "with a window of twice the product of bandwidth and delay";
@@ -193,7 +247,7 @@ mod tests {
         // On a slide each has a line, and so of many where their ends tell them apart.
         let (texts, bottom) = drawn(Size::Slide);
         assert_eq!((texts.len(), bottom), (2, 100.0 + 2.0 * ROW + 8.0));
-        let many = |told_apart: &str| -> Vec<(Swatch, String)> {
+        let many = |told_apart: &str| -> Vec<Entry> {
             let name = |of| name("1.25").replace(told_apart, &format!("{told_apart}{of}"));
             (0..9)
                 .map(|of| (Swatch::Bar(Colour::BLUE), name(of)))

@@ -12,7 +12,10 @@ use super::{Pending, ReportError, output};
 use crate::table::StudyTable;
 
 #[cfg(all(feature = "charts", feature = "cli"))]
-pub(in crate::report) use {readable::columns, text::rounded};
+pub(in crate::report) use {
+    readable::columns,
+    text::{in_full, rounded},
+};
 
 /// Endings of the files of a table.
 const ENDINGS: [&str; 4] = ["md", "tex", "csv", "parquet"];

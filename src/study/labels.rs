@@ -148,6 +148,8 @@ impl Label {
             ),
             LabelKind::Number(Some(unit)) => Some(unit.parse(text)?),
         };
+        // A zero with a sign is zero.
+        let number = number.map(|number| number + 0.0);
         let rank = if self.order.is_empty() {
             None
         } else {
@@ -476,6 +478,14 @@ mod tests {
         assert_eq!(rate.value("1Gbit").unwrap(), rate.value("1000").unwrap());
         assert!(rate.value("5ms").is_err());
         assert_eq!(rate.column(), "rate_mbps");
+        let signal = label(LabelKind::Number(None), &[]);
+        let mut values = ["5", "-40", "-0.0", "-100"].map(|text| signal.value(text).unwrap());
+        assert_eq!(values[2], signal.value("0").unwrap());
+        values.sort();
+        assert_eq!(
+            values.each_ref().map(LabelValue::text),
+            ["-100", "-40", "0", "5"]
+        );
     }
 
     #[test]

@@ -13,6 +13,8 @@ pub enum Cell {
     Whole(i128),
     /// A rate, a ratio, a mean.
     Real(f64),
+    /// A value of a label that is a number: it tells rows apart, by all of its digits.
+    Label(f64),
 }
 
 /// The columns of a table: name and cells, each as long as the table.

@@ -22,7 +22,8 @@ pub fn ecdf(values: &[f64]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Where a density is drawn: `points` values from `low` to `high`, both included.
+/// Where a density is drawn: `points` values from `low` to `high`, both included, and where bells are narrower than
+/// what is between these, more about each value of the sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DensityRange {
     /// First value.
@@ -46,6 +47,13 @@ pub struct Density {
     pub points: Vec<(f64, f64)>,
 }
 
+/// Steps between points that a bandwidth has, at least, for the points to show each bell.
+const BELL_STEPS: f64 = 2.0;
+/// Where else they do, in bandwidths from its middle.
+const BELL: [f64; 13] = [
+    -4.0, -3.0, -2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0,
+];
+
 impl Density {
     /// Estimates the density of a sample over a range.
     ///
@@ -62,12 +70,18 @@ impl Density {
         let step = width / (range.points - 1) as f64;
         let scale = values.len() as f64 * bandwidth * std::f64::consts::TAU.sqrt();
         let bell = |at: f64, value: f64| (-0.5 * ((at - value) / bandwidth).powi(2)).exp();
-        let points = (0..range.points)
-            .map(|place| {
-                let at = range.low + step * place as f64;
-                (at, sum(values.iter().map(|&value| bell(at, value))) / scale)
-            })
+        let mut places: Vec<f64> = (0..range.points)
+            .map(|place| range.low + step * place as f64)
             .collect();
+        if bandwidth < BELL_STEPS * step {
+            let of_bell = |value: f64| BELL.map(|share| value + share * bandwidth);
+            let of_bells = values.iter().flat_map(|&value| of_bell(value));
+            places.extend(of_bells.filter(|at| (range.low..=range.high).contains(at)));
+            places.sort_by(f64::total_cmp);
+            places.dedup();
+        }
+        let density = |at: f64| sum(values.iter().map(|&value| bell(at, value))) / scale;
+        let points = places.into_iter().map(|at| (at, density(at))).collect();
         Some(Self { bandwidth, points })
     }
 }

@@ -7,7 +7,7 @@ use crate::table::StudyTable;
 use crate::table::cells::Cell as TableCell;
 
 use super::super::chart::{StudyChart, Theme};
-use super::super::study::{columns, rounded};
+use super::super::study::{columns, in_full, rounded};
 use super::super::terminal::{
     captured_behind_link, counted, flows_above_capacity, grouped, lacks, measured_twice,
     no_repetitions, refuted_buffers, too_much_for_capacity, traces_beside_runs,
@@ -186,5 +186,6 @@ fn cell(cell: &TableCell) -> Cell {
         TableCell::Text(text) => Cell::text(text),
         TableCell::Whole(number) => Cell::number(Some(*number as f64), |_| number.to_string()),
         TableCell::Real(number) => Cell::number(Some(*number), rounded),
+        TableCell::Label(number) => Cell::number(Some(*number), in_full),
     }
 }

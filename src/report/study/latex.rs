@@ -363,7 +363,7 @@ fn in_latex(cell: &Cell) -> String {
 /// Width of what a cell shows, in points at normal size.
 fn width_of_cell(text: &str, cell: &Cell) -> f64 {
     let minus = text.matches('-').count() as f64;
-    let is_number = matches!(cell, Cell::Whole(_) | Cell::Real(_));
+    let is_number = matches!(cell, Cell::Whole(_) | Cell::Real(_) | Cell::Label(_));
     match text.split_once('e').filter(|_| is_number) {
         // Times ten, and a power in smaller letters.
         Some((number, power)) => width(number) + 24.0 + 0.8 * width(power) + 4.5 * minus,

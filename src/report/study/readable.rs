@@ -28,6 +28,11 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
     let metrics = MetricUnits::of(&columns);
     let readable = |(name, cells): (String, Vec<Cell>)| {
         let is_key = table.keys.contains(&name);
+        let cells = if is_key && !TIMES.contains(&name.as_str()) {
+            cells.into_iter().map(label).collect()
+        } else {
+            cells
+        };
         let (heading, cells) = if METRICS.contains(&name.as_str()) {
             (heading(&name, ""), metrics.named(cells))
         } else if let Some(power) = power_of_metric(&name) {
@@ -56,6 +61,17 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
         }
     };
     columns.into_iter().map(readable).collect()
+}
+
+/// Columns of times, which tell rows apart and are no labels.
+const TIMES: [&str; 1] = ["time_s"];
+
+/// A cell of a label.
+fn label(cell: Cell) -> Cell {
+    match cell {
+        Cell::Real(number) => Cell::Label(number),
+        cell => cell,
+    }
 }
 
 /// Whether there is anything to read in a cell; flows of which there is nothing to say have a quality without words.
@@ -163,7 +179,7 @@ fn number(cell: &Cell) -> Option<f64> {
     match cell {
         Cell::Null | Cell::Text(_) => None,
         Cell::Whole(number) => Some(*number as f64),
-        Cell::Real(number) => Some(*number),
+        Cell::Real(number) | Cell::Label(number) => Some(*number),
     }
 }
 

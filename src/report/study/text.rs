@@ -37,6 +37,7 @@ pub(super) fn shown(cell: &Cell) -> String {
         Cell::Text(text) => text.clone(),
         Cell::Whole(number) => number.to_string(),
         Cell::Real(number) => rounded(*number),
+        Cell::Label(number) => in_full(*number),
     }
 }
 
@@ -60,6 +61,12 @@ pub(in crate::report) fn rounded(number: f64) -> String {
         };
     }
     text
+}
+
+/// A number with all digits that it was given, but for those that a change of units leaves behind.
+pub(in crate::report) fn in_full(number: f64) -> String {
+    let number: f64 = format!("{number:.11e}").parse().unwrap_or(number);
+    number.to_string()
 }
 
 /// A text whose letters are letters: none ends a cell, begins a tag or makes what follows slanted.

@@ -174,13 +174,17 @@ fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<Labe
     }
 }
 
+/// Whether a text is a plain number, of no more digits than numbers of 64 bits tell apart: a longer one is a name.
+fn is_plain_number(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let counting = digits.replace('.', "");
+    let counting = counting.trim_start_matches('0').len();
+    is_plain && counting <= f64::DIGITS as usize && digits.parse::<f64>().is_ok()
+}
+
 /// Whether every value of a label whose type is not said is a plain number.
 fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft<'_>]) -> bool {
-    let is_number = |text: &str| {
-        !text.is_empty()
-            && text.chars().all(|c| c.is_ascii_digit() || c == '.')
-            && text.parse::<f64>().is_ok()
-    };
     let of_runs = drafts
         .iter()
         .map(|draft| &draft.texts)
@@ -200,7 +204,7 @@ fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft<'_>]) -> bool {
     let mut any = false;
     of_runs.chain(of_flows).all(|text| {
         any = true;
-        is_number(text)
+        is_plain_number(text)
     }) && any
 }
 
@@ -328,4 +332,40 @@ fn flow_case(key: FlowKey, place: usize, text: &str) -> Result<FlowCase, String>
         format!("'{text}' is no port, address or network such as 5001, 5001-5010, 10.0.0.1 or 10.0.0.0/24: {error}")
     })?;
     Ok(FlowCase::End(Box::new(filter)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_plain_number;
+
+    #[test]
+    fn a_plain_number_may_be_negative_and_has_no_more_digits_than_are_told_apart() {
+        for text in [
+            "5",
+            "5.10",
+            "-40",
+            "-0",
+            "007",
+            ".5",
+            "0.000123456789012345",
+            "999999999999999",
+        ] {
+            assert!(is_plain_number(text), "{text}");
+        }
+        for text in [
+            "",
+            "-",
+            ".",
+            "--4",
+            "4-",
+            "1e5",
+            "+4",
+            "5.1.2",
+            "20251127153000123",
+            "-40dBm",
+            "inf",
+        ] {
+            assert!(!is_plain_number(text), "{text}");
+        }
+    }
 }

@@ -78,7 +78,9 @@ pub(super) struct Emissions(Option<Box<Skips>>);
 pub(super) struct Timer {
     /// Its `TSecr`.
     pub(super) echo: Option<u32>,
-    /// `TSval` of the first ACK after it that made progress.
+    /// An ACK after it made progress.
+    pub(super) is_answered: bool,
+    /// `TSval` of the first such ACK.
     pub(super) answer: Option<u32>,
     /// More ids were skipped before it than timers can have taken: others were lost with the first copy, and are
     /// repeated as soon as it is acknowledged.
@@ -474,11 +476,15 @@ impl Emissions {
 
     /// An ACK with this `TSval` made progress.
     pub(super) fn note_answer(&mut self, tsval: Option<u32>) {
-        if let Some(skips) = &mut self.0
-            && skips.timer.answer.is_none()
-        {
-            skips.timer.answer = tsval;
+        if let Some(skips) = &mut self.0 {
+            skips.timer.is_answered = true;
+            skips.timer.answer = skips.timer.answer.or(tsval);
         }
+    }
+
+    /// Whether any ACK since the timer's packet made progress.
+    pub(super) fn timer_is_answered(&self) -> bool {
+        self.0.as_ref().is_some_and(|skips| skips.timer.is_answered)
     }
 
     /// Whether a packet with this `TSecr` was sent before its sender had got any ACK since the timer's.

@@ -315,7 +315,7 @@ impl HalfFlow {
         let skips = step.skipped() > 0;
         let goes_on = start == self.high;
         if goes_on {
-            if skips && !(self.repair.goes_on() || self.repair.is_of_tail || self.owes_ack) {
+            if skips && self.has_nothing_missing() && !(self.repair.is_of_tail || self.owes_ack) {
                 self.ids.doubt();
             }
             self.doubt_timeout(dir, segment.at, sink);
@@ -364,6 +364,7 @@ impl HalfFlow {
         if is_timer {
             self.emissions.note_timer(Timer {
                 echo: segment.timestamps.map(|ts| ts.echo),
+                is_answered: false,
                 answer: None,
                 surplus: step.skipped() > self.timers_before(segment.at) + 1,
             });
@@ -395,6 +396,11 @@ impl HalfFlow {
         }
     }
 
+    /// Whether no byte is missing, here or as far as ACKs tell, and nothing is being repaired.
+    fn has_nothing_missing(&self) -> bool {
+        self.knows_of_no_loss() && self.una.is_none_or(|una| self.holes.are_below(una))
+    }
+
     /// The stream goes on with `segment` after what was taken for a timer's repeat: whether that was one.
     #[cold]
     fn doubt_timer<S: FlowSink>(
@@ -409,7 +415,7 @@ impl HalfFlow {
         // pause were taken by others then, and older ones by repeats that were lost. While none are open
         // there is nothing to tell apart.
         let echo = segment.timestamps.map(|ts| ts.echo);
-        let no_ack_since = self.una.is_some() && self.times.progress_at < self.times.data_at
+        let no_ack_since = self.una.is_some() && !self.emissions.timer_is_answered()
             || self.emissions.is_unheard(echo);
         if let Some(skipped) = self.repair.last_timer
             && no_ack_since

@@ -376,3 +376,57 @@ fn who_had_not_heard_that_all_is_acknowledged_went_on_with_what_it_was_not_told_
     let classes = classes_after(21, &format!("{}\n{rest}", flight(22, Some(18), 18)));
     assert_eq!(classes, [AGAIN, AGAIN, AGAIN, AGAIN, AGAIN, Class::New]);
 }
+
+/// 4000..5000 was lost as id 6, and its repeat is, time and again, while SACK tells of the hole: ids 8, 10, 12 and 14 are
+/// no other connection's.
+#[test]
+fn ids_skipped_while_a_hole_is_open_are_those_of_repeats_that_were_lost_again() {
+    let mut trace: Vec<String> = (0..4)
+        .map(|n| {
+            let (start, end, id) = (1000 * n, 1000 * (n + 1), 2 + n);
+            let (at, acked) = (100 + n, 120 + n);
+            format!("{at} A>B data {start}..{end} ack 0 id {id}\n{acked} B>A ack {end}")
+        })
+        .collect();
+    trace.sort_by_key(|lines| lines.starts_with('1'));
+    for n in 0..5 {
+        let (start, end, id) = (5000 + 1000 * n, 6000 + 1000 * n, 7 + 2 * n);
+        let (at, told) = (130 + 20 * n, 150 + 20 * n);
+        trace.push(format!(
+            "{at} A>B data {start}..{end} ack 0 id {id}\n{told} B>A ack 4000 sack 5000..{end}"
+        ));
+    }
+    trace.push("300 A>B data 4000..5000 ack 0 id 16\n320 B>A ack 10000".to_owned());
+    let seen = play(&opened(&trace.join("\n")));
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([1, 0], 5));
+}
+
+/// Ids 4 to 9 and 16 to 22 were packets that were lost. What comes behind them after a pause may be a timer's, and is taken for that;
+/// then their repeats come, each asked for by an ACK, and new data right behind the last one: its sender has got ACKs in
+/// between, so that the pause is no other connection's work.
+#[test]
+fn new_data_behind_repeats_that_acks_asked_for_does_not_give_up_ids() {
+    let trace = "0 A>B data 0..100 ts 221/580 ack 0 id 2
+         3 A>B data 100..200 ts 224/583 ack 0 id 3
+         4 B>A ack 100 ts 620/221
+         7 B>A ack 200 ts 623/224
+         22 A>B data 800..900 ts 243/601 ack 0 id 10
+         26 B>A ack 200 ts 642/224 sack 800..900
+         31 A>B data 900..1200 ts 252/611 ack 0 id 11
+         34 A>B data 1200..1300 ts 255/614 ack 0 id 12
+         35 B>A ack 200 ts 651/224 sack 800..1200
+         38 B>A ack 200 ts 654/224 sack 800..1300
+         40 A>B data 1300..1400 ts 261/620 ack 0 id 13
+         43 A>B data 1400..1500 ts 264/623 ack 0 id 14
+         44 B>A ack 200 ts 660/224 sack 800..1400
+         49 B>A ack 200 ts 664/224 sack 800..1500
+         62 A>B data 200..800 ts 283/642 ack 0 id 15
+         66 B>A ack 1500 ts 682/283
+         188 A>B data 3100..4548 ts 409/682 ack 0 id 23
+         192 B>A ack 1500 ts 808/283 sack 3100..4548
+         228 A>B data 1500..2700 ts 449/808 ack 0 id 24
+         232 B>A ack 2700 ts 848/449 sack 3100..4548
+         268 A>B data 2700..3100 ts 489/848 ack 0 id 25
+         269 A>B data 4548..5996 ts 489/848 ack 0 id 26";
+    assert_eq!(play(trace).state.skipped_packets, 13);
+}

@@ -299,12 +299,31 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
             "the xz stream cannot be decompressed: {error} (it needs more than 256 MiB: try xz -d first)"
         ),
         // It is over what was read already.
-        _ if error.to_string().contains("checksum") => format!(
-            "the {format} stream cannot be decompressed: {error} (damaged before here: records that were read may be wrong)"
+        _ if says_checksum(error) => format!(
+            "the {format} stream cannot be decompressed: {} (damaged before here: records that were read may be wrong)",
+            in_words(error)
         ),
+        // What is damaged makes other bytes at first, and sense no more some time later.
         _ => format!(
-            "the {format} stream cannot be decompressed: {error} (damaged, or something else behind its end?)"
+            "the {format} stream cannot be decompressed: {} (damaged, here or before, so that records that were read may be wrong, or something else behind its end?)",
+            in_words(error)
         ),
+    }
+}
+
+fn says_checksum(error: &io::Error) -> bool {
+    error.to_string().to_lowercase().contains("checksum")
+}
+
+/// What a library says of damage; one of them says it by the names of its source.
+fn in_words(error: &io::Error) -> String {
+    let said = error.to_string();
+    if said.contains("ChecksumError") {
+        "its checksum is wrong".to_owned()
+    } else if said.contains("DecompressionError") {
+        "its codes are wrong".to_owned()
+    } else {
+        said
     }
 }
 

@@ -87,9 +87,13 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
         1 => "one place".to_owned(),
         places => format!("{} places", grouped(places)),
     };
-    Some(format!(
-        "{name}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
-    ))
+    Some(if skipped_bytes == 0 {
+        format!("{name}: damaged in {places}: what was cut away there is missing in all numbers")
+    } else {
+        format!(
+            "{name}: damaged in {places}, {bytes} bytes were skipped: what they held is missing in all numbers"
+        )
+    })
 }
 
 /// What bears on the numbers of a capture, in words.
@@ -380,4 +384,24 @@ fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
         "{which} had ended when the window of --fness-window begins, by {:.1} s and more: no fness for them; let it begin earlier",
         least_ns as f64 / 1e9
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::damaged;
+
+    #[test]
+    fn damage_of_which_nothing_was_skipped_speaks_of_no_bytes() {
+        assert_eq!(damaged("a.pcap", 0, 0), None);
+        let said = damaged("a.pcap", 1, 0).unwrap();
+        assert_eq!(
+            said,
+            "a.pcap: damaged in one place: what was cut away there is missing in all numbers"
+        );
+        let said = damaged("a.pcap", 2000, 5000).unwrap();
+        assert!(
+            said.contains("2,000 places, 5,000 bytes were skipped"),
+            "{said}"
+        );
+    }
 }

@@ -168,7 +168,7 @@ impl ReportPlan {
             Self::Pairs { .. } => "runs of two flows",
             Self::Series(_) => "captures, or tables with a row for each point in time",
             Self::SplitAccuracy => "runs with goodput_bps and predicted_bps",
-            Self::UtilisationGrid(_) => "runs with a capacity, a loss and a delay",
+            Self::UtilisationGrid(_) => "runs of one flow with a capacity, a loss and a delay",
         }
     }
 

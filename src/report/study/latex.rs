@@ -393,13 +393,24 @@ fn width_of_letter(letter: char) -> f64 {
     }
 }
 
-/// Words in LaTeX that may also go on in the next line behind what names of files have in them.
+/// Words in LaTeX that may also go on in the next line behind what names of files have in them, and within what is longer
+/// than any word, such as the hash of a version.
 fn with_breaks(text: &str) -> String {
+    /// Letters and digits of a word.
+    const WORD: usize = 16;
     let mut broken = String::new();
+    let (mut in_command, mut letters) = (false, 0);
     for c in text.chars() {
+        in_command = c == '\\' || in_command && c.is_ascii_alphabetic();
         broken.push(c);
-        if matches!(c, '/' | '-' | '_' | '.' | ',' | '=' | ':') {
+        letters = if c.is_alphanumeric() && !in_command {
+            letters + 1
+        } else {
+            0
+        };
+        if matches!(c, '/' | '-' | '_' | '.' | ',' | '=' | ':') || letters == WORD {
             broken.push_str("\\allowbreak{}");
+            letters = 0;
         }
     }
     broken
@@ -409,6 +420,23 @@ fn with_breaks(text: &str) -> String {
 mod tests {
     use super::*;
     use polars::prelude::{Column as PolarsColumn, DataFrame, df};
+
+    #[test]
+    fn long_words_break_between_letters_and_never_within_a_command() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        let parts = ["0123456789abcdef"; 2].join("\\allowbreak{}");
+        assert_eq!(
+            with_breaks(hash),
+            format!("{parts}\\allowbreak{{}}01234567")
+        );
+        assert_eq!(
+            with_breaks("congestioncontro"),
+            "congestioncontro\\allowbreak{}"
+        );
+        let command = "\\textasciicircumandmuchmore{}";
+        assert_eq!(with_breaks(command), command);
+        assert_eq!(with_breaks("a\\_b"), "a\\_\\allowbreak{}b");
+    }
 
     fn of(frame: DataFrame) -> String {
         latex(&StudyTable {

@@ -226,6 +226,7 @@ pub fn no_repetitions(results: &StudyResults) -> Option<String> {
     let name = |found: &Found<'_>| &results.runs[found.run].name;
     let more = match pairs.len() - 1 {
         0 => String::new(),
+        1 => "; so does another pair".to_owned(),
         more => format!("; so do {}", counted(more as u64, "other pair")),
     };
     Some(format!(
@@ -264,6 +265,7 @@ pub fn measured_twice(results: &StudyResults) -> Option<String> {
     let repetition: Vec<String> = repetition.collect();
     let more = match pairs.len() - 1 {
         0 => String::new(),
+        1 => "; so does another pair".to_owned(),
         more => format!("; so do {}", counted(more as u64, "other pair")),
     };
     Some(format!(

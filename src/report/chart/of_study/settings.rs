@@ -218,12 +218,21 @@ impl<'a> Settings<'a> {
             let kept = (0..of.len()).filter(|&place| is_common(place) == common);
             kept.filter_map(|place| of[place].clone()).collect()
         };
+        // What tells one apart may be that it has no value.
+        let lacking = (0..self.places.len()).find(|&place| !is_common(place));
+        let named = |of: &[Option<String>]| match (words(of, false), lacking) {
+            (words, Some(place)) if words.is_empty() => {
+                let label = &self.results.labels[self.places[place]];
+                format!("{} not given", written(label))
+            }
+            (words, _) => words.join(", "),
+        };
         Page {
             common: Common(parts.first().map_or_else(Vec::new, |of| words(of, true))),
             entries: settings
                 .into_iter()
                 .zip(&parts)
-                .map(|((_, _, of), parts)| (words(parts, false).join(", "), of))
+                .map(|((_, _, of), parts)| (named(parts), of))
                 .collect(),
         }
     }

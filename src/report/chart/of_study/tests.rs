@@ -235,6 +235,29 @@ fn many_settings_are_dealt_out_to_charts_where_a_label_changes() {
 }
 
 #[test]
+fn a_setting_without_the_value_that_others_have_is_called_so() {
+    let mut draft = Draft::new(&[("buffer", Some("kB")), ("place", None)]);
+    for buffer in ["", "10kB", "80kB"] {
+        draft.run(&[buffer, "home"], &[], &[goodput("cubic", 1e6)]);
+        draft.run(&[buffer, "home"], &[], &[goodput("bbr", 2e6)]);
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "bars-goodput");
+    for name in ["buffer not given", "buffer 10 kB", "buffer 80 kB"] {
+        let is_there = texts(canvas)
+            .iter()
+            .any(|text| text.replace('\u{a0}', " ") == name);
+        assert!(is_there, "{name}: {:?}", texts(canvas));
+    }
+    // What none has is nothing that tells them apart.
+    let mut draft = Draft::new(&[("buffer", Some("kB")), ("place", None)]);
+    draft.run(&["", "home"], &[], &[goodput("cubic", 1e6)]);
+    draft.run(&["", "office"], &[], &[goodput("cubic", 2e6)]);
+    let charts = draft.charts(&[]);
+    assert!(!has(named(&charts, "bars-goodput"), "buffer not given"));
+}
+
+#[test]
 fn charts_of_the_same_settings_are_numbered_in_their_titles() {
     let mut draft = Draft::new(&[("place", None), ("scenario", None)]);
     for scenario in 0..400 {

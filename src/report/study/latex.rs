@@ -16,9 +16,9 @@ use crate::table::cells::Cell;
 /// One that fits a page floats, and stands in documents of one and of two columns; a longer one is a
 /// `longtable` that runs over pages, which two columns have no place for, as its second line says.
 ///
-/// One that is wider than a page has smaller letters; one that is wider then lies across the page,
-/// with upright names of columns; and one that is wider even so is cut into several below each
-/// other, each with the columns that tell rows apart.
+/// One that is wider than a page has smaller letters; one that is wider then has upright names of columns, too; one that
+/// is wider even so lies across the page; and what is too wide for that is cut into several below each other, each with
+/// the columns that tell rows apart.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = readable::columns(table).into_iter();
     let columns: Vec<Column> = columns.map(Column::from).collect();
@@ -124,6 +124,12 @@ impl Form {
         space: 6.0,
         ..Self::NORMAL
     };
+    const UPRIGHT: Self = Self {
+        packages_of_float: "booktabs,graphicx",
+        packages: "booktabs,longtable,graphicx",
+        upright: true,
+        ..Self::SMALL
+    };
     const ACROSS: Self = Self {
         // The sideways tables of `rotating` leave the page in the class `acmart`.
         float: [
@@ -142,7 +148,7 @@ impl Form {
         space: 6.0,
         upright: true,
     };
-    const ALL: [Self; 3] = [Self::NORMAL, Self::SMALL, Self::ACROSS];
+    const ALL: [Self; 4] = [Self::NORMAL, Self::SMALL, Self::UPRIGHT, Self::ACROSS];
 
     /// Whether so many rows have room on a page, with a title of two lines and the rules.
     fn fits_page(self, columns: &[&Column], rows: usize) -> bool {
@@ -476,6 +482,16 @@ mod tests {
             "{small}"
         );
         assert!(!small.contains("rotatebox"), "{small}");
+        // Names of columns are the widest of it.
+        let upright = of(with_numbers(narrow(), 6));
+        assert!(upright.starts_with(
+            "% \\usepackage{booktabs,graphicx}\n\\begin{table*}\n\\centering\\footnotesize"
+        ));
+        assert!(
+            upright.contains("\\rotatebox{90}{Some long name 5}"),
+            "{upright}"
+        );
+        assert!(!upright.contains("minipage"), "{upright}");
         let wide = of(with_numbers(narrow(), 8));
         assert!(wide.starts_with("% \\usepackage{booktabs,graphicx}\n"));
         assert!(wide.contains("\\rotatebox{90}{Some long name 7}"));

@@ -303,11 +303,14 @@ pub(super) fn is_number(label: &Label) -> bool {
 /// A value of a label as it stands in a title or below a bar: with its unit; with the label's name
 /// where a number alone would not tell what it is.
 fn words(label: &Label, value: &LabelValue) -> String {
-    let text = value.text();
+    let text = match value.number() {
+        Some(_) => value.text().replace('-', "−"),
+        None => value.text().to_owned(),
+    };
     let text = match label.kind {
-        LabelKind::Number(_) if value.number().is_none() => text.to_owned(),
+        LabelKind::Number(_) if value.number().is_none() => text,
         _ => match unit(label) {
-            "" => text.to_owned(),
+            "" => text,
             // A number and its unit are not parted.
             unit => format!("{text}\u{a0}{unit}"),
         },

@@ -258,6 +258,23 @@ fn a_setting_without_the_value_that_others_have_is_called_so() {
 }
 
 #[test]
+fn negative_values_have_a_minus_sign() {
+    let mut draft = Draft::new(&[("rssi", None)]);
+    draft.0.labels[1].kind = LabelKind::Number(None);
+    for rssi in ["-40", "-100"] {
+        draft.run(&[rssi], &[], &[goodput("cubic", 1e6)]);
+        draft.run(&[rssi], &[], &[goodput("bbr", 2e6)]);
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "bars-goodput");
+    assert!(
+        has(canvas, "rssi −40") && has(canvas, "rssi −100"),
+        "{:?}",
+        texts(canvas)
+    );
+}
+
+#[test]
 fn charts_of_the_same_settings_are_numbered_in_their_titles() {
     let mut draft = Draft::new(&[("place", None), ("scenario", None)]);
     for scenario in 0..400 {

@@ -188,6 +188,12 @@ impl Connection {
         }
     }
 
+    /// Whether more segments were in flight than are remembered, so that some gave no RTT sample.
+    #[must_use]
+    pub fn has_forgotten_segments(&self) -> bool {
+        self.halves.iter().any(|half| half.in_flight.has_forgotten)
+    }
+
     /// Whether payload of either direction was seen.
     #[must_use]
     pub fn has_payload(&self) -> bool {

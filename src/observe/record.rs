@@ -64,7 +64,7 @@ impl FlowExtras {
 /// What is known of a connection besides its flows, but for its handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionFacts {
-    /// It was put away because too many were alive.
+    /// It was put away because too many were alive, or more of its segments were in flight than are remembered.
     pub cut_by_limit: bool,
     /// Packets of both directions.
     pub packets: [u64; 2],

@@ -519,7 +519,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             );
         }
         let facts = ConnectionFacts {
-            cut_by_limit,
+            cut_by_limit: cut_by_limit || connection.has_forgotten_segments(),
             packets,
             headers_cut,
             clock_steps_back,

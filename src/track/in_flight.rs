@@ -120,6 +120,8 @@ pub(super) struct InFlight {
     /// Ranges remembered; one more forgets the lowest.
     pub(super) ranges_max: u32,
     moves: Moves,
+    /// One was forgotten that the cumulative ACK had not passed.
+    pub(super) has_forgotten: bool,
 }
 
 impl Default for InFlight {
@@ -132,6 +134,7 @@ impl Default for InFlight {
             trimmed_from: 0,
             ranges_max: IN_FLIGHT_MAX,
             moves: Moves::default(),
+            has_forgotten: false,
         }
     }
 }
@@ -179,6 +182,7 @@ impl InFlight {
         let len = self.sent.len();
         if len >= self.ranges_max as usize {
             self.forget_lowest();
+            self.has_forgotten |= self.acked == 0;
             self.acked = self.acked.saturating_sub(1);
         } else {
             let more = if len < ROOM_LARGE { len } else { len / 2 };

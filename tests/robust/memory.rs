@@ -237,7 +237,7 @@ fn a_year_of_silence_takes_no_bins() {
 }
 
 #[test]
-fn segments_in_flight_beyond_the_limit_lose_their_round_trip_and_nothing_else() {
+fn segments_in_flight_beyond_the_limit_lose_their_round_trip_and_are_said_to() {
     let mut packets: Vec<Packet> = (0..100).map(|turn| data(1, turn, 10, turn)).collect();
     // All acknowledged at once.
     let mut ack = data(1, 0, 0, 500);
@@ -260,11 +260,15 @@ fn segments_in_flight_beyond_the_limit_lose_their_round_trip_and_nothing_else() 
             flow.summary().rtt.samples(),
             flow.summary().data_packets,
             flow.state().acked_bytes,
+            flow.quality().contains(&Quality::LimitHit),
         )
     };
-    let (samples, packets, acked) = told(1 << 20);
+    let (samples, packets, acked, is_said) = told(1 << 20);
+    assert!(!is_said);
+    // As many as are remembered are no more.
+    assert!(!told(100).3 && told(99).3);
     assert_eq!((packets, acked), (100, Some(1000)));
     let few = told(8);
-    assert_eq!((few.1, few.2), (packets, acked));
+    assert_eq!((few.1, few.2, few.3), (packets, acked, true));
     assert!(few.0 <= samples && samples > 0, "{few:?} {samples}");
 }

@@ -196,6 +196,15 @@ impl Found<'_> {
     }
 }
 
+/// That what is said of one pair holds for so many others, too.
+fn so_do_others(pairs: usize) -> String {
+    match pairs {
+        0 => String::new(),
+        1 => "; so does another pair".to_owned(),
+        pairs => format!("; so do {}", counted(pairs as u64, "other pair")),
+    }
+}
+
 /// Runs of one group that hold the same connection, as copies of a capture do and captures of one
 /// run at two points: they repeat nothing.
 #[must_use]
@@ -224,11 +233,7 @@ pub fn no_repetitions(results: &StudyResults) -> Option<String> {
     let (one, other) = first?;
     let [sender, receiver] = one.ends.map(end);
     let name = |found: &Found<'_>| &results.runs[found.run].name;
-    let more = match pairs.len() - 1 {
-        0 => String::new(),
-        1 => "; so does another pair".to_owned(),
-        more => format!("; so do {}", counted(more as u64, "other pair")),
-    };
+    let more = so_do_others(pairs.len() - 1);
     Some(format!(
         "{} and {} hold the same connection, {sender} to {receiver}, and are in one group: they count as two repetitions there and are one (a label that tells them apart, or `except`, helps){more}",
         name(one),
@@ -263,11 +268,7 @@ pub fn measured_twice(results: &StudyResults) -> Option<String> {
         Some(format!("{} = {}", results.labels[place].name, value.text()))
     });
     let repetition: Vec<String> = repetition.collect();
-    let more = match pairs.len() - 1 {
-        0 => String::new(),
-        1 => "; so does another pair".to_owned(),
-        more => format!("; so do {}", counted(more as u64, "other pair")),
-    };
+    let more = so_do_others(pairs.len() - 1);
     Some(format!(
         "{} and {} are the same repetition by all their labels, {}: they count as two and are one (a label that tells them apart, or `except`, helps){more}",
         one.name,
@@ -472,6 +473,13 @@ mod tests {
                 samples: Vec::new(),
             },
         }
+    }
+
+    #[test]
+    fn other_pairs_are_counted_in_words_that_fit_one() {
+        assert_eq!(so_do_others(0), "");
+        assert_eq!(so_do_others(1), "; so does another pair");
+        assert_eq!(so_do_others(1200), "; so do 1,200 other pairs");
     }
 
     #[test]

@@ -460,6 +460,24 @@ mod tests {
     }
 
     #[test]
+    fn labels_keep_their_digits_and_other_numbers_four() {
+        let frame = df!(
+            "rate_mbps" => [1234.56, 1234.57, 5.1 + 1e-15],
+            "time_s" => [0.123456, 1.0, 2.0],
+            "n" => [1234.56, 1234.57, 3.0]
+        );
+        let found = of(frame.unwrap(), &["rate_mbps", "time_s"]);
+        assert_eq!(
+            found,
+            [
+                column("Rate (Mbit/s)", &["1234.56", "1234.57", "5.1"]),
+                column("Time (s)", &["0.1235", "1", "2"]),
+                column("n", &["1235", "1235", "3"]),
+            ]
+        );
+    }
+
+    #[test]
     fn a_column_has_the_unit_of_its_middle_number() {
         let frame = df!(
             "goodput_bps" => [94_123_456.0, 1_500_000.0, 880_000_000.0],

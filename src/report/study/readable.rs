@@ -463,7 +463,7 @@ mod tests {
     fn labels_keep_their_digits_and_other_numbers_four() {
         let frame = df!(
             "rate_mbps" => [1234.56, 1234.57, 5.1 + 1e-15],
-            "time_s" => [0.123456, 1.0, 2.0],
+            "time_s" => [0.123_456, 1.0, 2.0],
             "n" => [1234.56, 1234.57, 3.0]
         );
         let found = of(frame.unwrap(), &["rate_mbps", "time_s"]);

@@ -463,14 +463,16 @@ mod tests {
     fn labels_keep_their_digits_and_other_numbers_four() {
         let frame = df!(
             "rate_mbps" => [1234.56, 1234.57, 5.1 + 1e-15],
+            "session" => [20_251_127_153_000.0, 20_251_127_153_001.0, -40.0],
             "time_s" => [0.123_456, 1.0, 2.0],
             "n" => [1234.56, 1234.57, 3.0]
         );
-        let found = of(frame.unwrap(), &["rate_mbps", "time_s"]);
+        let found = of(frame.unwrap(), &["rate_mbps", "session", "time_s"]);
         assert_eq!(
             found,
             [
                 column("Rate (Mbit/s)", &["1234.56", "1234.57", "5.1"]),
+                column("Session", &["20251127153000", "20251127153001", "-40"]),
                 column("Time (s)", &["0.1235", "1", "2"]),
                 column("n", &["1235", "1235", "3"]),
             ]

@@ -63,9 +63,13 @@ pub(in crate::report) fn rounded(number: f64) -> String {
     text
 }
 
-/// A number with all digits that it was given, but for those that a change of units leaves behind.
+/// A number with all digits that it was given: as many as are told apart, which leaves out what a change of units leaves
+/// behind.
 pub(in crate::report) fn in_full(number: f64) -> String {
-    let number: f64 = format!("{number:.11e}").parse().unwrap_or(number);
+    const BEHIND_FIRST: usize = f64::DIGITS as usize - 1;
+    let number: f64 = format!("{number:.BEHIND_FIRST$e}")
+        .parse()
+        .unwrap_or(number);
     number.to_string()
 }
 

@@ -13,7 +13,7 @@ use super::super::grouped_bars::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};
-use super::settings::{Page, Setting, Settings, axis_name, is_number, written};
+use super::settings::{Page, Setting, Settings, axis_name, is_number, text_of, written};
 use super::{Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
@@ -79,7 +79,7 @@ pub(super) fn axis<'c, T: 'c>(
 }
 
 pub(super) fn texts(values: &[LabelValue]) -> Vec<String> {
-    values.iter().map(|value| value.text().to_owned()).collect()
+    values.iter().map(text_of).collect()
 }
 
 impl Study<'_> {

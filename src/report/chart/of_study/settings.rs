@@ -303,17 +303,12 @@ pub(super) fn is_number(label: &Label) -> bool {
 /// A value of a label as it stands in a title or below a bar: with its unit; with the label's name
 /// where a number alone would not tell what it is.
 fn words(label: &Label, value: &LabelValue) -> String {
-    let text = match value.number() {
-        Some(_) => value.text().replace('-', "−"),
-        None => value.text().to_owned(),
-    };
-    let text = match label.kind {
-        LabelKind::Number(_) if value.number().is_none() => text,
-        _ => match unit(label) {
-            "" => text,
-            // A number and its unit are not parted.
-            unit => format!("{text}\u{a0}{unit}"),
-        },
+    let text = text_of(value);
+    let text = match (value.number(), unit(label)) {
+        // Words, or several values in one.
+        (None, _) | (Some(_), "") => text,
+        // A number and its unit are not parted.
+        (Some(_), unit) => format!("{text}\u{a0}{unit}"),
     };
     let named = text.starts_with(|letter: char| letter.is_alphabetic());
     let name = written(label);
@@ -326,6 +321,14 @@ fn words(label: &Label, value: &LabelValue) -> String {
             ""
         };
         format!("{name}{mark} {text}")
+    }
+}
+
+/// A value of a label as it stands in a text, without its unit: numbers have a minus sign.
+pub(super) fn text_of(value: &LabelValue) -> String {
+    match value.number() {
+        Some(_) => value.text().replace('-', "−"),
+        None => value.text().to_owned(),
     }
 }
 

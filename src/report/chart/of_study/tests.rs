@@ -261,6 +261,10 @@ fn a_setting_without_the_value_that_others_have_is_called_so() {
 fn negative_values_have_a_minus_sign() {
     let mut draft = Draft::new(&[("rssi", None)]);
     draft.0.labels[1].kind = LabelKind::Number(None);
+    // Also beside a map; a name with a hyphen keeps it.
+    let of_map = |place: usize, text| grid::texts(&[draft.0.labels[place].value(text).unwrap()]);
+    assert_eq!(of_map(1, "-40"), ["−40"]);
+    assert_eq!(of_map(0, "bbr-v3"), ["bbr-v3"]);
     for rssi in ["-40", "-100"] {
         draft.run(&[rssi], &[], &[goodput("cubic", 1e6)]);
         draft.run(&[rssi], &[], &[goodput("bbr", 2e6)]);

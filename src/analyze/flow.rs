@@ -201,7 +201,8 @@ pub enum Quality {
     Copies,
     /// The capture's clock stepped back.
     ClockSteppedBack,
-    /// The connection was put away because too many were alive.
+    /// The connection was put away because too many were alive, or more of its segments were in flight than are
+    /// remembered.
     LimitHit,
     /// There were too many bins, or no memory for them: its series ends early, or is missing.
     SeriesCut,

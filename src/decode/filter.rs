@@ -11,7 +11,9 @@ mod parse;
 /// A filter in the words of tcpdump (pcap-filter(7)), as far as they are about addresses and ports.
 ///
 /// - `host A`, `net A/len`, `port N`, `portrange N-M`, each with `src` or `dst` before it if only
-///   that side counts; an address or network alone means `host` or `net`;
+///   that side counts (`src and dst` if both must match, `src or dst` as without); an address or
+///   network alone means `host` or `net`;
+/// - networks also as `net A mask M`, and of IPv4 by their first numbers: `net 10.1` is `10.1.0.0/16`;
 /// - `ip` and `ip6` (also before another primitive), and `tcp`, which is always so;
 /// - `not` or `!`, `and` or `&&`, `or` or `||`, and parentheses. As in tcpdump, `and` and `or` bind
 ///   equally and from the left, and in `port 80 or 443` the keyword need not be repeated.
@@ -100,6 +102,7 @@ enum Version {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Either,
+    Both,
     Src,
     Dst,
 }
@@ -151,6 +154,7 @@ impl Test {
         }
         match self.side {
             Side::Either => self.what.matches(src) || self.what.matches(dst),
+            Side::Both => self.what.matches(src) && self.what.matches(dst),
             Side::Src => self.what.matches(src),
             Side::Dst => self.what.matches(dst),
         }
@@ -174,24 +178,32 @@ impl What {
         }
     }
 
-    /// The addresses that share the first `len` bits with `address`.
-    fn net(address: IpAddr, len: Option<u32>) -> Option<Self> {
-        let (octets, bits_before) = match address {
-            IpAddr::V4(v4) => (v4.to_ipv6_mapped().octets(), 96),
-            IpAddr::V6(v6) => (v6.octets(), 0),
-        };
-        let host_bits = match len {
-            Some(len) => 128_u32.checked_sub(bits_before)?.checked_sub(len)?,
-            None => 0,
-        };
+    /// This address alone.
+    fn host(address: IpAddr) -> Self {
+        Self::masked(address, u128::MAX)
+    }
+
+    /// The addresses that share the first `len` bits with `address`; `None` if it has not that many.
+    fn net(address: IpAddr, len: u32) -> Option<Self> {
+        let bits: u32 = if address.is_ipv4() { 32 } else { 128 };
+        let host_bits = bits.checked_sub(len)?;
         let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
+        Some(Self::masked(address, mask))
+    }
+
+    /// The addresses that share the bits of `mask` with `address`; of an IPv4 address these are its last 32.
+    fn masked(address: IpAddr, mask: u128) -> Self {
+        let octets = match address {
+            IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+            IpAddr::V6(v6) => v6.octets(),
+        };
         let bits = u128::from_be_bytes(octets) & mask;
         let version = Version::of(&Endpoint::v6(bits.to_be_bytes(), 0));
-        Some(Self::Net {
+        Self::Net {
             version,
             bits,
             mask,
-        })
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reading an expression, word by word.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
 
 use super::{Filter, Group, Join, Operand, Side, Term, Test, Version, What};
 
@@ -175,13 +176,7 @@ impl<'a> Parser<'a> {
                 what: What::Anything,
             });
         }
-        let side = if self.take(&["src"]) {
-            Some(Side::Src)
-        } else if self.take(&["dst"]) {
-            Some(Side::Dst)
-        } else {
-            None
-        };
+        let side = self.side();
         let kind = match self.peek() {
             Some("host") => Some(Kind::Host),
             Some("net") => Some(Kind::Net),
@@ -200,6 +195,36 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// `src`, `dst`, or both of them with a word between, which joins no primitives here.
+    fn side(&mut self) -> Option<Side> {
+        let first = self.take_side()?;
+        let join = self.at;
+        let side = if self.take(&["and"]) {
+            Side::Both
+        } else if self.take(&["or"]) {
+            Side::Either
+        } else {
+            return Some(first);
+        };
+        match self.take_side() {
+            Some(second) if second != first => Some(side),
+            _ => {
+                self.at = join;
+                Some(first)
+            }
+        }
+    }
+
+    fn take_side(&mut self) -> Option<Side> {
+        if self.take(&["src"]) {
+            Some(Side::Src)
+        } else if self.take(&["dst"]) {
+            Some(Side::Dst)
+        } else {
+            None
+        }
+    }
+
     /// Side and kind of the value that comes next: as said, or else as said last, or else by what
     /// it looks like.
     fn qualifiers(
@@ -213,9 +238,12 @@ impl<'a> Parser<'a> {
         let Some(value) = self.peek() else {
             return Err(self.error("a host, net or port"));
         };
-        let is_address = value.contains([':', '.']);
+        let is_address = value.contains([':', '.', '/']);
+        let is_first_numbers =
+            || value.parse::<IpAddr>().is_err() && first_numbers(value).is_some();
         let kind = match (is_address, self.last) {
             (true, _) if value.contains('/') => Kind::Net,
+            (_, Some((_, Kind::Net))) if is_first_numbers() => Kind::Net,
             (true, _) => Kind::Host,
             (false, Some((_, Kind::Port | Kind::PortRange))) if value.contains('-') => {
                 Kind::PortRange
@@ -225,9 +253,9 @@ impl<'a> Parser<'a> {
                 return Err(self.error("`host`, `net`, `port`, `portrange` or an address"));
             }
         };
+        let is_of_addresses = |kind| matches!(kind, Kind::Host | Kind::Net);
         let as_before = match self.last {
-            Some((side, Kind::Host | Kind::Net)) if is_address => side,
-            Some((side, Kind::Port | Kind::PortRange)) if !is_address => side,
+            Some((side, last)) if is_of_addresses(last) == is_of_addresses(kind) => side,
             _ => Side::Either,
         };
         Ok((side.unwrap_or(as_before), kind))
@@ -236,12 +264,7 @@ impl<'a> Parser<'a> {
     fn value(&mut self, kind: Kind) -> Result<What, FilterError> {
         let text = self.peek().unwrap_or_default();
         let (what, expected) = match kind {
-            Kind::Host => (
-                text.parse()
-                    .ok()
-                    .and_then(|address| What::net(address, None)),
-                "an IP address",
-            ),
+            Kind::Host => (text.parse().ok().map(What::host), "an IP address"),
             Kind::Net => (
                 parse_net(text),
                 "a network like 10.0.0.0/8 or 2001:db8::/32",
@@ -257,7 +280,23 @@ impl<'a> Parser<'a> {
         };
         let what = what.ok_or_else(|| self.error(expected))?;
         self.at += 1;
-        Ok(what)
+        match first_numbers(text) {
+            Some((address, _)) if kind == Kind::Net && self.take(&["mask"]) => self.masked(address),
+            _ => Ok(what),
+        }
+    }
+
+    /// The network of an address and the mask that comes next.
+    fn masked(&mut self, address: Ipv4Addr) -> Result<What, FilterError> {
+        let Some((mask, _)) = self.peek().and_then(first_numbers) else {
+            return Err(self.error("a mask like 255.255.0.0"));
+        };
+        self.at += 1;
+        let before = !u128::from(u32::MAX);
+        Ok(What::masked(
+            address.into(),
+            before | u128::from(mask.to_bits()),
+        ))
     }
 
     fn peek(&self) -> Option<&'a str> {
@@ -283,8 +322,28 @@ impl<'a> Parser<'a> {
 }
 
 fn parse_net(text: &str) -> Option<What> {
-    let (address, len) = text.split_once('/')?;
-    What::net(address.parse().ok()?, Some(len.parse().ok()?))
+    let Some((address, len)) = text.split_once('/') else {
+        return match first_numbers(text) {
+            Some((address, len)) => What::net(address.into(), len),
+            None => text.parse().ok().map(What::host),
+        };
+    };
+    let len = len.parse().ok()?;
+    match first_numbers(address) {
+        Some((address, _)) => What::net(address.into(), len),
+        None => What::net(address.parse().ok()?, len),
+    }
+}
+
+/// An IPv4 address of which the last numbers may be left out (they are 0), and how many bits are said.
+fn first_numbers(text: &str) -> Option<(Ipv4Addr, u32)> {
+    let mut octets = [0; 4];
+    let mut said = 0;
+    for number in text.split('.') {
+        *octets.get_mut(said)? = number.parse().ok()?;
+        said += 1;
+    }
+    Some((octets.into(), 8 * said as u32))
 }
 
 fn parse_range(text: &str) -> Option<What> {

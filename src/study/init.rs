@@ -3,6 +3,7 @@
 mod guess;
 mod kinds;
 mod measured;
+mod names;
 mod sets;
 mod sides;
 

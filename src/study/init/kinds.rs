@@ -1,6 +1,7 @@
 //! Names of one form that mean different things: `single-50m-bbr-deep` and `two-bbr-cubic-2bdp`.
 
-use super::guess::{UNITS, have_unit, is_cca, parts_of, stem_of};
+use super::guess::{UNITS, have_unit, is_cca};
+use super::names::{parts_of, stem_of};
 use crate::study::units::Dimension;
 
 /// What a part of a name seems to be.

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::guess::{Guess, SEPARATORS, Shape, stem_of, unused};
+use super::guess::{Guess, Shape, unused};
 use super::measured::Section;
+use super::names::{SEPARATORS, stem_of};
 use super::of_groups;
 
 /// Name of the label that tells sections apart.

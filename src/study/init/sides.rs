@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::guess::{Shape, stem_of};
+use super::guess::Shape;
+use super::names::stem_of;
 use super::{files_of, quoted};
 
 /// What names of captures before and after a queue end with.

@@ -250,7 +250,10 @@ impl<'n> Form<'n> {
 fn is_of_the_kind(value: &str, known: &[String]) -> bool {
     let value = [value.to_owned()];
     let both = |is: &dyn Fn(&[String]) -> bool| is(known) && is(&value);
-    let is_number = |value: &String| value.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let is_number = |value: &String| {
+        let digits = value.strip_prefix('-').unwrap_or(value);
+        digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
     both(&is_cca)
         || both(&|values| values.iter().all(is_number))
         || (UNITS.iter()).any(|&(dimension, _)| both(&|values| have_unit(values, dimension)))
@@ -498,6 +501,8 @@ pub(super) fn distinct(values: Vec<String>) -> Vec<String> {
 
 /// The number that a text begins with.
 fn leading_number(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
-    text.get(..end.unwrap_or(text.len()))?.parse().ok()
+    let sign = usize::from(text.starts_with('-'));
+    let end = text[sign..].find(|c: char| !c.is_ascii_digit() && c != '.');
+    let end = end.map_or(text.len(), |end| sign + end);
+    text[..end].parse().ok()
 }

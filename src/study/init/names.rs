@@ -31,8 +31,7 @@ pub(super) fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
         Some(at) => (&stem[..at], Some(&stem[at + MADE.len()..])),
         None => (stem, None),
     };
-    let mut parts: Vec<&str> = rest.split(SEPARATORS).collect();
-    let mut separators: Vec<char> = rest.chars().filter(|c| SEPARATORS.contains(c)).collect();
+    let (mut parts, mut separators) = separated(rest);
     if let Some(title) = title {
         // The separator before it leaves an empty part.
         if let Some(last) = parts.last_mut() {
@@ -44,6 +43,33 @@ pub(super) fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
         }
     }
     (parts, separators)
+}
+
+/// What stands between separators, and these. One in front of a number, as in `-40dBm`, is its sign.
+fn separated(name: &str) -> (Vec<&str>, Vec<char>) {
+    let (mut parts, mut separators) = (Vec::new(), Vec::new());
+    let mut start = 0;
+    for (at, separator) in name.match_indices(SEPARATORS) {
+        let is_first = at == start && separators.last() != Some(&'-');
+        if is_first && is_negative(&name[at..]) {
+            continue;
+        }
+        parts.push(&name[start..at]);
+        separators.extend(separator.chars());
+        start = at + separator.len();
+    }
+    parts.push(&name[start..]);
+    (parts, separators)
+}
+
+/// Whether a text begins with a negative number, and not with a `-` that separates it from the part behind.
+fn is_negative(text: &str) -> bool {
+    let Some(number) = text.strip_prefix('-') else {
+        return false;
+    };
+    let end = number.find(SEPARATORS);
+    let is_in_dashes = end.is_some_and(|end| number[end..].starts_with('-'));
+    number.starts_with(|c: char| c.is_ascii_digit()) && !is_in_dashes
 }
 
 /// Where the time of flent begins, behind a separator and before a title or the end.

@@ -280,6 +280,26 @@ fn a_draft_of_pairs_says_which_groups_go_with_labels_of_flows() {
 }
 
 #[test]
+fn a_number_in_a_name_keeps_its_sign() {
+    let names = [
+        "cubic_-70dBm_1.pcap",
+        "cubic_-70dBm_2.pcap",
+        "cubic_-40dBm_1.pcap",
+        "cubic_10dBm_1.pcap",
+        // Between dashes nobody knows.
+        "bbr--70dBm-1.pcap",
+        "bbr--40dBm-1.pcap",
+    ];
+    let folder = folder_of(&names);
+    let text = draft(folder.path(), None).unwrap();
+    assert!(text.contains(r#""cubic_{label1}_{run}.pcap""#), "{text}");
+    assert!(text.contains(r#""bbr--{label1}-1.pcap""#), "{text}");
+    let values = text.find("-70dBm, -40dBm, 10dBm");
+    assert!(values.is_some(), "{text}");
+    assert_eq!(plan(folder.path(), &text).runs.len(), names.len());
+}
+
+#[test]
 fn values_are_listed_in_the_order_of_their_numbers() {
     let folder = folder_of(&[
         "bbr-1Gbit-rtt100-12up-0.5bdp-1.pcap",

@@ -1,60 +1,19 @@
 //! Files and folders that appear under their name only when they are complete.
 
+mod begun;
 #[cfg(feature = "charts")]
 mod folder;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf, is_separator};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use begun::abandon;
 #[cfg(feature = "charts")]
 pub use folder::OutputFolder;
 
 use super::ReportError;
-
-/// What has been begun and is not complete, for [`abandon`].
-static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Removes everything that was begun and is not complete, for a process that ends at once.
-pub fn abandon() {
-    let Ok(begun) = BEGUN.lock() else { return };
-    for path in begun.iter() {
-        // What has been put in its place, or was never filled, is not there any more.
-        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
-    }
-}
-
-/// Makes something beside `path` under a name that nobody uses, whatever other processes or an
-/// earlier one that was killed left there.
-fn begin<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
-    let mut folder = path.parent();
-    loop {
-        let temporary = beside(path);
-        match make(&temporary) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match folder.take() {
-                Some(folder) => fs::create_dir_all(folder)?,
-                None => return Err(error),
-            },
-            Err(error) => return Err(error),
-            Ok(made) => {
-                if let Ok(mut begun) = BEGUN.lock() {
-                    begun.push(temporary.clone());
-                }
-                return Ok((temporary, made));
-            }
-        }
-    }
-}
-
-/// Something begun is complete or given up.
-fn forget(temporary: &Path) {
-    if let Ok(mut begun) = BEGUN.lock() {
-        begun.retain(|path| path != temporary);
-    }
-}
+use begun::{begin, forget, hold};
 
 /// A file being written: under a name of its own beside the final one, until it is complete.
 ///
@@ -63,8 +22,10 @@ fn forget(temporary: &Path) {
 #[derive(Debug)]
 pub struct Pending {
     path: PathBuf,
-    temporary: PathBuf,
+    part: PathBuf,
     file: Option<BufWriter<File>>,
+    /// Says that somebody is at work on it.
+    _held: Option<File>,
     /// What the system said when something could not be written.
     refusal: Option<io::Error>,
 }
@@ -86,14 +47,15 @@ impl Pending {
         }
         // An earlier result stays until this one is complete, so it must not be opened; and a file
         // of the same temporary name belongs to somebody else.
-        let (temporary, file) =
-            begin(path, |path| File::create_new(path)).map_err(|source| ReportError::Write {
+        let (part, file) =
+            begin(path, |part| File::create_new(part)).map_err(|source| ReportError::Write {
                 path: path.to_path_buf(),
                 source,
             })?;
         Ok(Self {
             path: path.to_path_buf(),
-            temporary,
+            _held: hold(&part),
+            part,
             file: Some(BufWriter::new(file)),
             refusal: None,
         })
@@ -125,7 +87,7 @@ impl Pending {
     /// [`ReportError::Write`] when the last bytes cannot be written; the place is untouched then.
     pub fn commit(mut self) -> Result<PathBuf, ReportError> {
         self.complete()?;
-        fs::rename(&self.temporary, &self.path).map_err(|source| self.failed(source))?;
+        fs::rename(&self.part, &self.path).map_err(|source| self.failed(source))?;
         Ok(self.path.clone())
     }
 
@@ -227,19 +189,9 @@ impl Write for Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         // After a commit there is nothing left under this name, and that is no error.
-        let _ = fs::remove_file(&self.temporary);
-        forget(&self.temporary);
+        let _ = fs::remove_file(&self.part);
+        forget(&self.part);
     }
-}
-
-/// A name beside `path` that no other process of this host uses.
-fn beside(path: &Path) -> PathBuf {
-    static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{number}.part", std::process::id()));
-    path.with_file_name(name)
 }
 
 #[cfg(test)]

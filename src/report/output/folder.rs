@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{begin, beside, contains, forget};
+use super::begun::{begin, beside, forget, hold};
+use super::contains;
 use crate::report::ReportError;
 use crate::report::chart::{ChartError, mark};
 
@@ -12,7 +13,9 @@ use crate::report::chart::{ChartError, mark};
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
-    temporary: PathBuf,
+    part: PathBuf,
+    /// Says that somebody is at work on it.
+    _held: Option<File>,
 }
 
 impl OutputFolder {
@@ -39,28 +42,29 @@ impl OutputFolder {
                 });
             }
         }
-        let (temporary, ()) =
-            begin(path, |path| fs::create_dir(path)).map_err(|source| ReportError::Write {
+        let (part, ()) =
+            begin(path, |part| fs::create_dir(part)).map_err(|source| ReportError::Write {
                 path: path.to_path_buf(),
                 source,
             })?;
         Ok(Self {
             path: path.to_path_buf(),
-            temporary,
+            _held: hold(&part),
+            part,
         })
     }
 
     /// Where to put the files.
     #[must_use]
     pub fn filling(&self) -> &Path {
-        &self.temporary
+        &self.part
     }
 
     /// What kept a chart from being written, by the name that it would have got: nobody knows that of the folder being
     /// filled.
     #[must_use]
     pub fn failed(&self, error: ChartError) -> ReportError {
-        let path = error.path.strip_prefix(&self.temporary);
+        let path = error.path.strip_prefix(&self.part);
         let path = path.map_or_else(|_| error.path.clone(), |name| self.path.join(name));
         ChartError { path, ..error }.into()
     }
@@ -81,12 +85,12 @@ impl OutputFolder {
 
     /// Whether there is a folder in the place afterwards.
     fn put(&self) -> io::Result<bool> {
-        let is_empty = fs::read_dir(&self.temporary)?.next().is_none();
+        let is_empty = fs::read_dir(&self.part)?.next().is_none();
         // No step may ask first and act later: what another process puts here or takes away in
         // between is found by the step itself, and whoever comes last has the place.
         loop {
             let old = self.take_old()?;
-            if !is_empty && let Err(error) = fs::rename(&self.temporary, &self.path) {
+            if !is_empty && let Err(error) = fs::rename(&self.part, &self.path) {
                 if is_taken(&error) {
                     discard(old)?;
                     continue;
@@ -127,8 +131,8 @@ fn discard(old: Option<PathBuf>) -> io::Result<()> {
 
 impl Drop for OutputFolder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.temporary);
-        forget(&self.temporary);
+        let _ = fs::remove_dir_all(&self.part);
+        forget(&self.part);
     }
 }
 

@@ -46,7 +46,7 @@ impl HalfFlow {
         };
         let above = end - self.high;
         let len = segment.payload_len;
-        let mss = self.packet_size.full_with(len);
+        let mss = self.skipped_len(above, len);
         // While SACK tells of losses there is no probe (RFC 8985 section 7.2), and a timer repeats the lowest bytes
         // first.
         let steered = self.sack.are_seen

@@ -191,12 +191,12 @@ impl HalfFlow {
             if self.una.is_none()
                 && let Some(sent) = self.in_flight.get_mut(0)
             {
-                let silence_ns = at.since(sent.at);
+                let (silence_ns, len) = (at.since(sent.at), sent.len);
                 let came_with_it = sent.marks.take(Marks::ON_SYN);
                 if came_with_it && silence_ns > self.delays.run_out_ns() {
                     // The timer of a SYN gives up its data, too, which is sent again once a repeat of the SYN is
                     // answered (RFC 7413 section 4.1.3).
-                    self.timed_out(at);
+                    self.timed_out(at, len);
                     self.repair.extend_to(self.high);
                 }
             }
@@ -489,7 +489,7 @@ impl HalfFlow {
         if !self.emissions.is_idle() {
             let slack_ns = self.delays.round_trip_ns() / 2 + 5_000_000;
             let above = end - self.high;
-            let mss = self.packet_size.full_with(len);
+            let mss = self.skipped_len(above, len);
             self.emissions
                 .on_higher(end, above, mss, repeats, at, slack_ns);
         }

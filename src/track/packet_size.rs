@@ -29,20 +29,26 @@ impl PacketSize {
     /// Payload of a full packet, as far as it is known, in bytes: an id stands for one, a frame for
     /// several, where segmentation is left to the network card.
     pub(super) fn full(self) -> u32 {
-        let mss = self.mss.get().map_or(u32::MAX, u32::from);
         match self.largest_payload {
             0 => self.mss.get().map_or(1, u32::from).max(1),
-            largest => largest.min(mss).max(1),
+            largest => self.of_one(largest),
         }
     }
 
-    /// The same with a packet that carries `len` bytes: where nothing else tells, it does.
+    /// Payload of a full packet where one that carries `len` bytes was among those that came: what was lost before it
+    /// may be the first that were as large.
     pub(super) fn full_with(self, len: u32) -> u32 {
         if self.is_known() {
-            self.full()
+            self.full().max(self.of_one(len))
         } else {
             len.max(1)
         }
+    }
+
+    /// The payload of a packet of a frame of `len` bytes, which is one or, with segmentation by the card, several.
+    fn of_one(self, len: u32) -> u32 {
+        let mss = self.mss.get().map_or(u32::MAX, u32::from);
+        len.min(mss).max(1)
     }
 }
 
@@ -112,6 +118,8 @@ mod tests {
         assert_eq!((size.full(), size.full_with(700)), (1460, 1460));
         size.note(1000);
         assert_eq!(size.full(), 1000);
+        assert_eq!((size.full_with(700), size.full_with(1448)), (1000, 1448));
+        assert_eq!(size.full_with(2 * 1460), 1460);
         // A frame of several packets.
         size.note(4344);
         assert_eq!(size.full(), 1460);

@@ -52,6 +52,7 @@ impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
     pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
+        let len = (end - start) as u32;
         let quiet_since = self.quiet_since(at);
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
         let reported_above =
@@ -59,7 +60,7 @@ impl HalfFlow {
         // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers
         // tell of what was sent above, they do so to the byte, but for that of a FIN; ids do to a packet.
         let is_last = end + 1 >= self.sent_to()
-            && end + i64::from(self.packet_size.full()) > self.reached()
+            && end + i64::from(self.packet_size.full_with(len)) > self.reached(len)
             && end >= self.high
             && self
                 .in_flight
@@ -73,7 +74,7 @@ impl HalfFlow {
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
             if self.sack.are_lacking() {
-                return self.timed_out(at);
+                return self.timed_out(at, len);
             }
             // Until what had been sent is acknowledged there is no other (RFC 8985 section 7.3, `TLP.end_seq`).
             self.repair.probed_to = NonZeroI64::new(self.high.max(end));
@@ -91,7 +92,7 @@ impl HalfFlow {
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at, timer_ns);
         if timed_out {
-            return self.timed_out(at);
+            return self.timed_out(at, len);
         }
         self.asked_for(start, end, at)
     }
@@ -117,7 +118,7 @@ impl HalfFlow {
             && at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns())
         {
             if start <= una && at.since(earlier.at) > timer_ns {
-                return self.timed_out(at);
+                return self.timed_out(at, (end - start) as u32);
             }
             self.repair.timeout = None;
             return Reason::Fast;
@@ -206,9 +207,10 @@ impl HalfFlow {
     /// may tell all the same that a timer has run out.
     pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
         self.doubt_taken_back(start);
-        let earlier = self.copy_before(start).copied();
-        if earlier.is_some_and(|earlier| self.was_asked_in_this_repair(&earlier, at)) {
-            self.timed_out(at);
+        if let Some(earlier) = self.copy_before(start).copied()
+            && self.was_asked_in_this_repair(&earlier, at)
+        {
+            self.timed_out(at, earlier.len);
         }
     }
 
@@ -234,9 +236,9 @@ impl HalfFlow {
             && !reported()
     }
 
-    /// A timer that ran out brings what passes at `at`.
-    pub(super) fn timed_out(&mut self, at: CaptureTime) -> Reason {
-        let until = self.reached();
+    /// A timer that ran out brings what passes at `at`, with `len` bytes.
+    pub(super) fn timed_out(&mut self, at: CaptureTime, len: u32) -> Reason {
+        let until = self.reached(len);
         let alone = self.repair.after_timeout().is_none_or(|after| after.alone);
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
@@ -268,10 +270,11 @@ impl HalfFlow {
     }
 
     /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count,
-    /// or may and there are no more than a sender begins with, or than the receiver's window has room for.
-    fn reached(&self) -> i64 {
+    /// or may and there are no more than a sender begins with, or than the receiver's window has room for. Each was as
+    /// large as the packets seen, with one of `len` bytes that passes.
+    fn reached(&self, len: u32) -> i64 {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
-        let reached = seen + unseen as i64 * i64::from(self.packet_size.full());
+        let reached = seen + unseen as i64 * i64::from(self.packet_size.full_with(len));
         let has_room =
             unseen <= usize::from(FLIGHT_MAX) || self.window.end.is_some_and(|end| reached <= end);
         let tells = self.ids.counts() || (self.ids.may_count() && has_room);

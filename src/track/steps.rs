@@ -310,6 +310,18 @@ impl HalfFlow {
         }
     }
 
+    /// Payload of a packet that was skipped before one with `len` bytes that ends `above` the highest byte seen: as
+    /// large as any before, where what it leaves out were so many of these; else perhaps the first that was as large.
+    pub(super) fn skipped_len(&self, above: i64, len: u32) -> u32 {
+        let (full, left_out) = (self.packet_size.full(), above - i64::from(len));
+        let skipped = self.emissions.skipped_at(self.high).unwrap_or(0);
+        if left_out > 0 && left_out <= i64::from(skipped) * i64::from(full) {
+            full
+        } else {
+            self.packet_size.full_with(len)
+        }
+    }
+
     /// Whether a packet above the highest byte seen that ends at `end` lies below what its sender had sent before it,
     /// as a segment without payload told: it may be late, but not where its id is later, or where it would have come by
     /// now, and after a silence or a repeat: senders go on with what they have to repeat.

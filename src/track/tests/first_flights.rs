@@ -78,7 +78,7 @@ fn the_answer_of_who_opened_as_well_takes_the_next_id() {
 
 #[test]
 fn a_lost_first_flight_is_told_without_an_mss() {
-    // Ids 2 to 6 were 0..7000. Nothing but the repeat itself tells how much is in a packet.
+    // Ids 2 to 6 were 0..7000, which the timer gave up. Nothing but the repeat itself tells how much is in a packet.
     check(
         "0 A>B syn bare id 0
          20 B>A syn bare ack 0
@@ -93,10 +93,10 @@ fn a_lost_first_flight_is_told_without_an_mss() {
          322 A>B data 7000..8400 ack 0 id 12
          342 B>A ack 8400",
         "260 retransmission 0..1400 timeout upstream ip_id rtt 20 clean
-         290 retransmission 1400..2800 fast upstream ip_id
-         291 retransmission 2800..4200 fast upstream ip_id
-         321 retransmission 4200..5600 fast upstream ip_id
-         321 retransmission 5600..7000 fast upstream ip_id
+         290 retransmission 1400..2800 timeout upstream ip_id
+         291 retransmission 2800..4200 timeout upstream ip_id
+         321 retransmission 4200..5600 timeout upstream ip_id
+         321 retransmission 5600..7000 timeout upstream ip_id
          322 new 7000..8400 rtt 20 recovery",
     );
 }
@@ -160,4 +160,67 @@ fn a_syn_that_crosses_the_other_sides_is_no_copy_of_the_answer_to_that() {
             "{first} {second}"
         );
     }
+}
+
+#[test]
+fn a_first_flight_of_full_packets_may_be_lost_behind_a_smaller_one() {
+    // Ids 3 to 5 were 300..3300.
+    check(
+        &opened(
+            "100 A>B data 0..300 id 2
+             120 B>A ack 300
+             400 A>B data 300..1300 id 6
+             420 B>A ack 1300
+             430 A>B data 1300..2300 id 7
+             431 A>B data 2300..3300 id 8
+             451 B>A ack 3300
+             461 A>B data 3300..4300 id 9
+             481 B>A ack 4300",
+        ),
+        "100 new 0..300 rtt 20 clean
+         400 retransmission 300..1300 timeout upstream ip_id rtt 20 clean
+         430 retransmission 1300..2300 timeout upstream ip_id
+         431 retransmission 2300..3300 timeout upstream ip_id
+         461 new 3300..4300 rtt 20 clean",
+    );
+    // Its last packet is repeated by a probe first.
+    check(
+        &opened(
+            "100 A>B data 0..300 id 2
+             120 B>A ack 300
+             200 A>B data 2300..3300 id 6
+             220 B>A ack 300 sack 2300..3300
+             230 A>B data 300..1300 id 7
+             231 A>B data 1300..2300 id 8
+             251 B>A ack 3300
+             261 A>B data 3300..4300 id 9
+             281 B>A ack 4300",
+        ),
+        "100 new 0..300 rtt 20 clean
+         200 retransmission 2300..3300 tail_probe upstream ip_id rtt 20 sack
+         230 retransmission 300..1300 fast upstream ip_id
+         231 retransmission 1300..2300 fast upstream ip_id
+         261 new 3300..4300 rtt 20 clean",
+    );
+}
+
+#[test]
+fn what_a_larger_packet_leaves_out_may_have_been_as_many_smaller_ones() {
+    // Ids 4 to 8 were 200..700, five packets of 100 bytes, and what comes is new.
+    check(
+        &opened(
+            "100 A>B data 0..100 id 2
+             101 A>B data 100..200 id 3
+             120 B>A ack 100
+             121 B>A ack 200
+             125 A>B data 700..1700 id 9
+             145 B>A ack 200 sack 700..1700
+             155 A>B data 200..700 id 10
+             175 B>A ack 1700",
+        ),
+        "100 new 0..100 rtt 20 clean
+         101 new 100..200 rtt 20 clean
+         125 new 700..1700 rtt 20 sack
+         155 retransmission 200..700 fast upstream ip_id",
+    );
 }

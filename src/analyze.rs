@@ -39,6 +39,9 @@ pub use pings::Ping;
 pub use pipeline::Watch;
 pub use totals::{CaptureQuality, CaptureTotals, Delivered};
 
+/// Threads that a run works with at most: more than there are cores anywhere only take time to begin.
+const THREADS_MAX: usize = 1024;
+
 /// The results of a run: one entry a capture, in the order they were given.
 #[derive(Debug)]
 pub struct Analysis {
@@ -95,7 +98,7 @@ impl Analysis {
     ) -> Vec<T> {
         let builder = || rayon::ThreadPoolBuilder::new();
         let several = builder()
-            .num_threads(config.threads.unwrap_or(0))
+            .num_threads(config.threads.unwrap_or(0).min(THREADS_MAX))
             .build()
             .ok();
         // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of
@@ -127,17 +130,17 @@ impl Analysis {
             }
         };
         std::thread::scope(|scope| {
-            let start = |_: &usize| {
-                let thread = std::thread::Builder::new();
-                thread.spawn_scoped(scope, work).is_ok()
-            };
-            let started = if is_alone {
-                0
-            } else {
-                (0..at_a_time).filter(start).count()
-            };
-            if started == 0 {
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
+            let wanted = if is_alone { 0 } else { at_a_time };
+            let started: Vec<_> = (0..wanted).filter_map(start).collect();
+            if started.is_empty() {
                 work();
+            }
+            for thread in started {
+                // What `reduce` says when it panics is for its caller.
+                if let Err(panic) = thread.join() {
+                    std::panic::resume_unwind(panic);
+                }
             }
         });
         let mut done = done.into_inner().unwrap_or_default();

@@ -53,12 +53,13 @@ pub fn overhead(ip_bytes: u64, acked_bytes: u64) -> Option<f64> {
 
 /// Share of the capacity that goodput takes: `goodput / capacity`.
 ///
-/// `None` where the capacity is not positive.
+/// `None` where the capacity is not positive, or one of both is no finite number.
 ///
 /// Source: definition N5 in METRICS.md.
 #[must_use]
 pub fn utilisation(goodput_bps: f64, capacity_bps: f64) -> Option<f64> {
-    (capacity_bps > 0.0).then(|| goodput_bps / capacity_bps)
+    let share = goodput_bps / capacity_bps;
+    (capacity_bps > 0.0 && share.is_finite()).then_some(share)
 }
 
 #[cfg(test)]
@@ -77,5 +78,13 @@ mod tests {
         let overhead = overhead(1500 * 1000, 1460 * 1000).unwrap();
         assert!((overhead - 40.0 / 1460.0).abs() < 1e-12);
         assert_eq!(super::overhead(40, 0), None);
+    }
+
+    #[test]
+    fn a_share_of_nothing_or_of_no_number_is_none() {
+        assert_eq!(utilisation(5e6, 10e6), Some(0.5));
+        for (goodput_bps, capacity_bps) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0)] {
+            assert_eq!(utilisation(goodput_bps, capacity_bps), None);
+        }
     }
 }

@@ -87,7 +87,7 @@ pub struct PathConfig {
     pub hop: Option<usize>,
     /// What to do about clocks that do not agree.
     pub clock: ClockChoice,
-    /// A packet that was not found at the next point for so long was dropped, in ns.
+    /// A packet that was not found at the next point for so long was dropped, in ns, at least 1.
     pub patience_ns: i64,
     /// Keep the fate of each packet.
     pub packets: bool,
@@ -116,6 +116,9 @@ impl Default for PathConfig {
         }
     }
 }
+
+/// Longest patience, in ns: longer than captures last, and short of the end of time, at which all is given up.
+const PATIENCE_NS_MAX: i64 = 1 << 62;
 
 /// Why nothing can be said about two points.
 #[derive(Debug, thiserror::Error)]
@@ -324,6 +327,11 @@ impl PathAnalysis {
         if points.len() < 2 {
             return Err(PathError::TooFewPoints);
         }
+        let config = &PathConfig {
+            bin_ns: config.bin_ns.max(1),
+            patience_ns: config.patience_ns.clamp(1, PATIENCE_NS_MAX),
+            ..config.clone()
+        };
         let of_others = PathConfig {
             limit: None,
             capacity_bps: None,

@@ -25,7 +25,7 @@ impl Seq {
 /// (RFC 9293 section 3.4). The only place in the crate where this rule is written.
 #[must_use]
 pub const fn seq_len(payload_len: u32, syn: bool, fin: bool) -> u32 {
-    payload_len + syn as u32 + fin as u32
+    payload_len.wrapping_add(syn as u32 + fin as u32)
 }
 
 /// Unwraps the sequence numbers of one direction to 64-bit stream offsets (METRICS.md, "Words").
@@ -55,7 +55,7 @@ impl Unwrapper {
     #[must_use]
     pub const fn offset(self, seq: Seq, near: i64) -> i64 {
         let near_seq = Seq(self.base.0.wrapping_add(near as u32));
-        near + seq.offset_from(near_seq) as i64
+        near.saturating_add(seq.offset_from(near_seq) as i64)
     }
 
     /// The wire sequence number of `offset`.

@@ -108,7 +108,7 @@ pub struct Config {
     pub gaps: bool,
     /// When connections are put away.
     pub limits: ConnectionLimits,
-    /// Threads to work with; `None` is one a core.
+    /// Threads to work with, up to 1024; `None` and 0 are one a core.
     pub threads: Option<usize>,
     /// Captures that are analysed at a time, at most, at least 1; no more than there are threads.
     pub captures_max: usize,

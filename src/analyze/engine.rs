@@ -75,16 +75,15 @@ impl<O: Observer> Engine<O> {
     /// An engine that has seen nothing, with default options and limits.
     #[must_use]
     pub fn new(observer: O) -> Self {
-        let limits = ConnectionLimits::default();
-        let limits = ConnectionLimits {
-            connections_max: limits.connections_max * crate::flow::SHARDS,
-            half_open_max: limits.half_open_max * crate::flow::SHARDS,
-            ..limits
-        };
-        Self::with_options(observer, DecodeOptions::default(), limits)
+        Self::with_options(
+            observer,
+            DecodeOptions::default(),
+            ConnectionLimits::of_all(),
+        )
     }
 
-    /// An engine with options and limits of its own.
+    /// An engine with options and limits of its own. It is one table: [`ConnectionLimits::of_all`] are the usual
+    /// limits of that, where [`ConnectionLimits::default`] are those of a shard.
     #[must_use]
     pub fn with_options(observer: O, options: DecodeOptions, limits: ConnectionLimits) -> Self {
         Self {

@@ -46,7 +46,8 @@ impl LinkRates {
     /// shows, or where less than `delivered_bps` would be: what that way was delivered for a second (METRICS.md R7).
     #[must_use]
     pub fn shared_bps(&self, delivered_bps: Option<f64>) -> Option<f64> {
-        self.flows_bps[self.shared?].filter(|&bps| metric::carries(bps, delivered_bps))
+        let shared_bps = self.flows_bps.get(self.shared?).copied()?;
+        shared_bps.filter(|&bps| metric::carries(bps, delivered_bps))
     }
 }
 

@@ -232,7 +232,7 @@ fn compare(
             let start = both.first.plus_ns(window.offset_ns);
             Span {
                 first: start,
-                last: start.plus_ns(window.length_ns - 1),
+                last: start.plus_ns(window.length_ns.saturating_sub(1)),
             }
         }
     };

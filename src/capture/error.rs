@@ -188,7 +188,11 @@ impl CaptureError {
     pub fn interrupted(path: PathBuf, records: u64) -> Self {
         Self {
             path,
-            record_index: if records == 0 { 0 } else { records + 1 },
+            record_index: if records == 0 {
+                0
+            } else {
+                records.saturating_add(1)
+            },
             offset_bytes: 0,
             kind: CaptureErrorKind::Interrupted,
         }

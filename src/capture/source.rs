@@ -53,7 +53,9 @@ pub fn read_small_file(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
         Some(compression) => compression.decoder(input, 1)?,
     };
     let mut bytes = Vec::new();
-    reader.take(bytes_max + 1).read_to_end(&mut bytes)?;
+    reader
+        .take(bytes_max.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max {
         let message = format!("it holds more than {bytes_max} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));

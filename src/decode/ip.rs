@@ -108,7 +108,7 @@ pub(super) fn v4(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
     } else {
         usize::from(header.total_len())
     };
-    if len < header_len {
+    if len < header_len || len > BYTES_MAX {
         return Err(Skip::MalformedIp);
     }
     let inside = rest.of_len(len).after(header_len, Skip::MalformedIp)?;
@@ -165,6 +165,7 @@ pub(super) fn v6(mut way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let mut length_from_frame = false;
     match (header.payload_length(), jumbo_len(protocol, inside)) {
         (0, Some(len)) => inside = inside.of_len(len),
+        (0, None) if inside.wire_len > BYTES_MAX => return Err(Skip::MalformedIp),
         (0, None) => length_from_frame = inside.wire_len > 0,
         (len, _) => inside = inside.of_len(usize::from(len)),
     }
@@ -293,13 +294,13 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
 
 /// The length in a jumbo payload option (RFC 2675 section 2), which is of all that follows the
 /// IPv6 header. Linux writes it first in the hop-by-hop header, where BIG TCP has it. One
-/// beyond [`JUMBO_BYTES_MAX`] is not believed.
+/// beyond [`BYTES_MAX`] is not believed.
 fn jumbo_len(protocol: u8, rest: Rest<'_>) -> Option<usize> {
     let len = match (protocol, rest.bytes) {
         (0, [_, _, 0xc2, 4, a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]) as usize,
         _ => return None,
     };
-    (len <= JUMBO_BYTES_MAX).then_some(len)
+    (len <= BYTES_MAX).then_some(len)
 }
 
 #[cold]
@@ -317,9 +318,9 @@ fn bad_v4(rest: Rest<'_>) -> Skip {
 /// sequence.
 const PADDING_MAX: usize = 64;
 
-/// Longest jumbogram believed, in bytes: no interface has packets of 16 MiB, and gigabytes in one
-/// packet would be all that is seen of a capture.
-const JUMBO_BYTES_MAX: usize = 16 << 20;
+/// Longest packet believed, in bytes, where it says its length in 32 bits or its frame does: no interface has packets
+/// of 16 MiB, and gigabytes in one packet would be all that is seen of a capture.
+const BYTES_MAX: usize = 16 << 20;
 
 /// IP protocol number of TCP.
 pub(super) const TCP: u8 = 6;

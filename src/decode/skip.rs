@@ -105,7 +105,8 @@ impl Tally {
     /// Counts `records` records.
     #[inline]
     pub fn add_many(&mut self, skip: Skip, records: u64) {
-        self.counts[skip as usize] += records;
+        let count = &mut self.counts[skip as usize];
+        *count = count.saturating_add(records);
     }
 
     /// Counts a record whose link type is not one that is decoded.
@@ -124,7 +125,7 @@ impl Tally {
     pub fn merge(&mut self, other: &Self) {
         self.unknown_link = self.unknown_link.or(other.unknown_link);
         for (count, more) in self.counts.iter_mut().zip(other.counts) {
-            *count += more;
+            *count = count.saturating_add(more);
         }
     }
 

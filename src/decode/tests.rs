@@ -2,6 +2,7 @@
 
 mod fabric;
 mod fragments;
+mod lengths;
 mod options;
 mod random;
 mod routing;
@@ -409,38 +410,6 @@ fn ethernet_padding_is_no_payload() {
     bare.write(&mut frame, &[]).unwrap();
     frame.resize(64, 0xff);
     assert_eq!(segment(ETHERNET, &frame).payload_len, 0);
-}
-
-#[test]
-fn a_length_of_zero_is_taken_from_the_frame() {
-    let offloaded = with(&with(&tcp_v4(), 2, 0), 3, 0);
-    let big = Record {
-        original_len: 80_000,
-        ..record(RAW, &offloaded)
-    };
-    let Decoded::Segment(found) = decode(&big, 0, &DecodeOptions::default()) else {
-        panic!()
-    };
-    assert_eq!((found.ip_len, found.payload_len), (80_000, 80_000 - 52));
-    assert!(found.length_from_frame);
-
-    let tcp = &tcp_v4()[20..];
-    let offloaded = with(&ipv6(6, tcp), 5, 0);
-    let big = Record {
-        original_len: 80_000,
-        ..record(RAW, &offloaded)
-    };
-    let Decoded::Segment(found) = decode(&big, 0, &DecodeOptions::default()) else {
-        panic!()
-    };
-    assert_eq!((found.ip_len, found.payload_len), (80_000, 80_000 - 72));
-    assert!(found.length_from_frame);
-
-    // A jumbogram has a length, in an option (RFC 2675).
-    let jumbo = [&[6, 0, 0xc2, 4, 0, 1, 0x38, 0x80], tcp].concat();
-    let found = segment(RAW, &with(&ipv6(0, &jumbo), 5, 0));
-    assert_eq!((found.ip_len, found.payload_len), (80_040, 80_000 - 8 - 32));
-    assert!(!found.length_from_frame);
 }
 
 #[test]

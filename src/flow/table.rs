@@ -112,7 +112,8 @@ pub trait Observer {
     /// What is kept of one connection.
     type Sink: FlowSink;
     /// Whether what the first packets of a connection say may be told when more follow, or when the
-    /// connection ends: the same in the same order, for less memory and time.
+    /// connection ends: the same in the same order, for less memory and time. Of connections of one packet, or of a SYN
+    /// and its answer, nothing is told before either, whatever this says: many have no more.
     const WAITS: bool = false;
     /// Memory that it holds besides itself, in bytes, as far as it counts towards a limit.
     fn memory_bytes(_flow: &Self::Sink) -> usize {
@@ -180,6 +181,17 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
+    /// The default of one table that has all connections, and not those of one shard.
+    #[must_use]
+    pub fn of_all() -> Self {
+        let of_shard = Self::default();
+        Self {
+            connections_max: of_shard.connections_max * super::SHARDS,
+            half_open_max: of_shard.half_open_max * super::SHARDS,
+            ..of_shard
+        }
+    }
+
     /// Whether so long a silence ends a connection.
     fn ended<F>(&self, flow: &Tracked<F>, silent_ns: i64) -> bool {
         let is_over = || flow.connection.handshake().closing().is_over();

@@ -19,7 +19,7 @@ pub fn fness(bytes_a: u64, bytes_b: u64) -> Option<f64> {
 
 /// Jain's index of n rates: `(sum x)^2 / (n * sum x^2)`, in 1/n ..= 1.
 ///
-/// `None` without rates, or where all are 0.
+/// `None` without rates, where all are 0, or where one is no finite number or has no finite square.
 ///
 /// Source: definition N2 in METRICS.md; R. Jain, D. Chiu, W. Hawe, DEC-TR-301 (1984).
 #[must_use]
@@ -30,7 +30,8 @@ pub fn jain_index(rates: impl IntoIterator<Item = f64>) -> Option<f64> {
         sum += rate;
         squares += rate * rate;
     }
-    (squares > 0.0).then(|| sum * sum / (n * squares))
+    let index = sum * sum / (n * squares);
+    (squares > 0.0 && index.is_finite()).then_some(index)
 }
 
 /// Sharing ratio of n downloads: their mean goodput over a fair share of `total_bps`.
@@ -79,6 +80,8 @@ mod tests {
         assert_eq!(jain_index([5.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain_index([0.0, 0.0]), None);
         assert_eq!(jain_index([]), None);
+        assert_eq!(jain_index([f64::INFINITY, 1.0]), None);
+        assert_eq!(jain_index([1e200, 1e200]), None);
     }
 
     #[test]

@@ -72,10 +72,10 @@ impl QueueLimit {
     /// points differ from what the queue sees.
     #[must_use]
     pub fn is_contradicted_by(self, held: Amount) -> bool {
-        let more = |limit: u64| limit.saturating_add(limit / 10);
+        let more = |limit: u64, few: u64| limit.saturating_add(limit / 10).saturating_add(few);
         match self {
-            Self::Packets(limit) => held.packets > more(limit) + 2,
-            Self::Bytes(limit) => held.bytes > more(limit) + 2 * PACKET_BYTES,
+            Self::Packets(limit) => held.packets > more(limit, 2),
+            Self::Bytes(limit) => held.bytes > more(limit, 2 * PACKET_BYTES),
         }
     }
 

@@ -8,6 +8,7 @@ use super::losses::{
     self, DropCause, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit,
 };
 use super::queue::{Amount, QueueBin, Sweep};
+use crate::metric;
 
 /// What happened to the packets that went one way between two points.
 #[derive(Clone, Debug)]
@@ -144,11 +145,11 @@ impl Way {
         Some(busy as f64 / self.duration_ns()? as f64)
     }
 
-    /// Bytes that left, as a part of what a link of `rate_bps` could have sent.
+    /// Bytes that left, as a part of what a link of `rate_bps` could have sent; `None` where that is nothing.
     #[must_use]
     pub fn utilisation(&self, rate_bps: f64) -> Option<f64> {
         let bytes: u64 = self.bins.iter().map(|bin| bin.left.bytes).sum();
-        Some(bytes as f64 * 8e9 / self.duration_ns()? as f64 / rate_bps)
+        metric::utilisation(bytes as f64 * 8e9 / self.duration_ns()? as f64, rate_bps)
     }
 
     /// Whether the link cannot have had this rate all the time: more left within a second than the rate allows, or
@@ -189,7 +190,7 @@ impl Way {
     /// way is no second long.
     #[must_use]
     pub fn delivered_bps_max(&self, bin_ns: i64) -> Option<f64> {
-        let bins = SECOND_NS.div_euclid(bin_ns).max(1);
+        let bins = SECOND_NS.div_euclid(bin_ns.max(1)).max(1);
         let window_ns = bins.checked_mul(bin_ns)?;
         if self.duration_ns()? < window_ns {
             return None;

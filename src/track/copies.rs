@@ -328,7 +328,8 @@ impl HalfFlow {
         let full = self.packet_size.full();
         let below = self.in_flight.overlapping(start - 1, start).start;
         self.in_flight.get(below).is_some_and(|sent| {
-            let cut = sent.len + len <= full && sent.len + OPTIONS_MAX >= full;
+            let cut = sent.len.saturating_add(len) <= full
+                && sent.len.saturating_add(OPTIONS_MAX) >= full;
             cut && sent.end() == start
                 && sent.verdict.class == Class::Retransmission
                 && sent.marks.has(Marks::LOST_UPSTREAM)

@@ -304,7 +304,7 @@ impl Emissions {
     pub(super) fn on_unnumbered(&mut self, packets: u64) {
         let skips = self.0.get_or_insert_default();
         skips.lost += packets;
-        skips.all = skips.all.saturating_add(packets as u32);
+        skips.all = (skips.all).saturating_add(u32::try_from(packets).unwrap_or(u32::MAX));
     }
 
     /// A packet turned up late, with payload or without: it was not lost.

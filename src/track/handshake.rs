@@ -152,7 +152,7 @@ impl Handshake {
     #[must_use]
     pub fn round_trip_ns(&self) -> Option<(i64, i64, i64)> {
         let (server, client) = (self.answer_ns?, self.confirm_ns?);
-        Some((server + client, server, client))
+        Some((server.saturating_add(client), server, client))
     }
 
     /// Whether a part of it that took so long was ended by a timer's repeat, and says nothing of the path: it did if

@@ -198,9 +198,8 @@ impl IdCounter {
                 Step::Same
             }
             Ordering::Greater => {
-                let skipped = (delta - 1)
-                    .saturating_sub(self.last_packets.max(1).cast_signed() - 1)
-                    .max(0);
+                let own = i16::try_from(self.last_packets.max(1)).unwrap_or(i16::MAX);
+                let skipped = (delta - own).max(0);
                 if skipped > 0 {
                     self.others = self.others.saturating_add(1);
                     if delta > Self::JUMP_MAX {

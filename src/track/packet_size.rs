@@ -102,7 +102,7 @@ impl Mss {
             return 1;
         }
         let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
-        payload_len.div_ceil(mss - options_len) as u16
+        u16::try_from(payload_len.div_ceil(mss - options_len)).unwrap_or(u16::MAX)
     }
 }
 
@@ -135,6 +135,8 @@ mod tests {
         assert_eq!(mss.packets(1461, true), 2);
         assert_eq!(mss.packets(1461, false), 2);
         assert_eq!(mss.packets(2 * 1448, true), 2);
+        // An MSS of nothing much makes no number that wraps around.
+        assert_eq!(Mss::of(Some(1)).packets(65_536, false), u16::MAX);
         // Without an announcement nobody can tell.
         assert_eq!(Mss::default().packets(60_000, true), 1);
     }

@@ -219,8 +219,11 @@ impl HalfFlow {
 
     /// So many bytes were sent before the first packet whose id is known, and were lost or are late.
     pub(super) fn note_unnumbered(&mut self, bytes: i64) {
-        if self.packet_size.is_known() && bytes <= UNSEEN_MAX {
-            let packets = (bytes as u64).div_ceil(self.packet_size.full().into());
+        // Where what comes was sent before what told of more, it tells of none.
+        if self.packet_size.is_known() && (1..=UNSEEN_MAX).contains(&bytes) {
+            let packets = bytes
+                .unsigned_abs()
+                .div_ceil(self.packet_size.full().into());
             self.emissions.on_unnumbered(packets);
         }
     }

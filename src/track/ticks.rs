@@ -28,7 +28,7 @@ impl HalfFlow {
         /// The way from the sender may have become so much shorter, in ticks.
         const TICKS_MIN: i64 = 4;
         let tick_ns = self.tick_ns(passed, tsval);
-        tick_ns.is_some_and(|ns| at.since(passed) >= TICKS_MIN * ns)
+        tick_ns.is_some_and(|ns| at.since(passed) >= TICKS_MIN.saturating_mul(ns))
     }
 
     /// The longest that a tick of the sender's clock takes, by what passed between the oldest packet remembered and

@@ -267,6 +267,12 @@ pub(crate) fn pipeline(file: &[u8]) {
     );
     assert_eq!(format!("{:?}", whole.pairs), format!("{:?}", pieces.pairs));
     assert_eq!(whole.pings.len(), pieces.pings.len());
+    for flow in whole.flows() {
+        let handshake = flow.record.connection.handshake();
+        if let Some((all, server, client)) = handshake.round_trip_ns() {
+            assert!(server.min(client) < 0 || all >= server.max(client));
+        }
+    }
     // Rows change no other number.
     let rowless = analyze(vec![file.to_vec()], usize::MAX, 1, false);
     assert_eq!(summaries(&whole), summaries(&rowless));

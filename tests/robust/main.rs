@@ -2,8 +2,10 @@
 //! something, and properties that must hold of any packets. Needs the engine alone.
 
 mod answers;
+mod callers;
 mod checks;
 mod crossings;
+mod extremes;
 mod floods;
 mod memory;
 mod mutilated;

@@ -50,7 +50,7 @@ fn script() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// The same cases in every run, unless the environment asks for others.
-fn config() -> ProptestConfig {
+pub(crate) fn config() -> ProptestConfig {
     let config = ProptestConfig::default();
     let rng_seed = match config.rng_seed {
         RngSeed::Random => RngSeed::Fixed(0xcca),

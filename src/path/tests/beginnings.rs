@@ -114,3 +114,27 @@ fn a_flow_begins_when_its_first_packet_was_seen_coming_in() {
     let analysis = analyse(&[&first, &second], &config).unwrap();
     assert_eq!(flow(&analysis.hops[0], Heading::Forward).first_ns, begin);
 }
+
+/// No bin is shorter than 1 ns, and no patience outlasts the captures.
+#[test]
+fn bins_of_nothing_and_endless_patience_are_as_near_as_there_is_to_them() {
+    let [first, mut second] = download(Some);
+    second.drain(40..43);
+    let dropped = |bin_ns, patience_ns| {
+        let config = PathConfig {
+            bin_ns,
+            patience_ns,
+            ..PathConfig::default()
+        };
+        let analysis = analyse(&[&first, &second], &config).unwrap();
+        assert!(analysis.hops[0].bin_ns >= 1);
+        flow(&analysis.hops[0], Heading::Forward).dropped_packets
+    };
+    let usual = PathConfig::default();
+    let expected = dropped(usual.bin_ns, usual.patience_ns);
+    assert!(expected > 0);
+    assert_eq!(dropped(usual.bin_ns, i64::MAX), expected);
+    for bin_ns in [0, -1, i64::MIN] {
+        assert_eq!(dropped(bin_ns, usual.patience_ns), expected);
+    }
+}

@@ -8,6 +8,9 @@ pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
 
+/// The longest that common receivers let an ACK wait, in ns: RFC 8985's assumption, which is Linux's limit.
+const ACK_DELAY_NS_MAX: i64 = 200_000_000;
+
 /// Seven eighths of a time, in ns: what comes sooner than this came too soon, and what takes as long may have taken all
 /// of it. Stamps are late by some microseconds and queues come and go, so that no two trips take the same time.
 pub(super) const fn nearly(ns: i64) -> i64 {
@@ -39,6 +42,16 @@ impl Delays {
     /// variation), since what asks for a repeat comes back a round trip after what it answers.
     pub(super) fn run_out_ns(&self) -> i64 {
         nearly(self.timeout_ns()).max(self.round_trip_ns() + TIMER_NS_MIN / 2)
+    }
+
+    /// The longest silence, in ns, that a tail loss probe ends: half as much again as two round trips and the longest that
+    /// an ACK is delayed (RFC 8985 section 7.2); `None` where a half of the path is not known.
+    pub(super) fn probe_ns_max(&self) -> Option<i64> {
+        self.downstream.min_ns()?;
+        self.upstream.min_ns()?;
+        // What the sender waited now is in the upstream half already, and in its variation four times.
+        let round_trip_ns = self.downstream.patience_ns() + self.upstream.smoothed_ns();
+        Some((self.round_trip_ns() + round_trip_ns + ACK_DELAY_NS_MAX) / 2 * 3)
     }
 
     /// What a sender's retransmission timer would be at least, in ns: RFC 6298's with the floor of

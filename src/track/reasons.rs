@@ -71,6 +71,7 @@ impl HalfFlow {
             && self.repair.probed_to.is_none_or(|to| una >= to.get())
             && !self.has_repair_open()
             && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, at))
+            && !self.is_late_for_probe(start, silence_ns)
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
             if self.sack.are_lacking() {
@@ -314,6 +315,14 @@ impl HalfFlow {
         self.repair
             .until
             .is_some_and(|until| self.una < Some(until))
+    }
+
+    /// Whether a silence before a repeat of what begins at `start` is too long for a probe, and nothing lower is outstanding,
+    /// so that a timer repeats it.
+    fn is_late_for_probe(&self, start: i64, silence_ns: i64) -> bool {
+        let is_lowest = self.una.is_none_or(|una| start <= una);
+        let longest_ns = self.delays.probe_ns_max();
+        is_lowest && longest_ns.is_some_and(|longest_ns| silence_ns > longest_ns)
     }
 
     /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer

@@ -128,8 +128,8 @@ fn a_repeat_below_the_number_of_an_ack_is_no_probe() {
         opened(&format!(
             "120 B>A data 0..500 ack 0
              125 A>B at {number} ack 500
-             860 A>B data 0..500 ack 500
-             880 B>A ack 500"
+             400 A>B data 0..500 ack 500
+             420 B>A ack 500"
         ))
     };
     let reason = |number: &str| play(&trace(number)).rows[0].verdict.reason;
@@ -138,9 +138,9 @@ fn a_repeat_below_the_number_of_an_ack_is_no_probe() {
     // The number behind a FIN is no byte.
     assert_eq!(reason("501"), Some(Reason::TailProbe));
     // All that was sent before it is one repair.
-    let rest = "890 A>B data 500..1000 ack 500\n910 B>A ack 1000";
+    let rest = "430 A>B data 500..1000 ack 500\n450 B>A ack 1000";
     let repaired = play(&format!("{}\n{rest}", trace("1000")));
-    assert_eq!(repaired.recoveries, ["860..910 timeout"]);
+    assert_eq!(repaired.recoveries, ["400..450 timeout"]);
 }
 
 #[test]
@@ -200,4 +200,34 @@ fn after_a_timers_repeat_is_acknowledged_a_lost_tail_does_not_wait_for_long() {
     // Two round trips of 30 ms later its sender had nothing left to repeat.
     assert_eq!(after(779), Some(Reason::TailProbe));
     assert_eq!(after(781), None);
+}
+
+#[test]
+fn a_probe_does_not_wait_for_seconds() {
+    // A round trip takes 30 ms: a probe comes within 390 ms, twice that and 200 ms, and half as much again.
+    let reason = |ms: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             {ms} A>B data 1000..2000
+             {} B>A ack 2000",
+            ms + 20
+        );
+        play(&opened(&trace)).rows[2].verdict.reason
+    };
+    assert_eq!(reason(200), Some(Reason::TailProbe));
+    assert_eq!(reason(500), Some(Reason::TailProbe));
+    assert_eq!(reason(700), Some(Reason::Timeout));
+    assert_eq!(reason(5000), Some(Reason::Timeout));
+    // Where something lower is outstanding, a timer would repeat that.
+    let above = opened(
+        "100 A>B data 0..1000
+         120 B>A ack 1000
+         130 A>B data 1000..2000
+         131 A>B data 2000..3000
+         2000 A>B data 2000..3000
+         2020 B>A ack 1000 sack 2000..3000",
+    );
+    assert_eq!(play(&above).rows[3].verdict.reason, Some(Reason::TailProbe));
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroI64;
 
 use super::delays::{Delays, PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
-use super::in_flight::Sent;
+use super::in_flight::{Marks, Sent};
 use super::repair::Heard;
 use super::rtt::Echoes;
 use super::steps::FLIGHT_MAX;
@@ -70,7 +70,7 @@ impl HalfFlow {
             && is_last
             && self.repair.probed_to.is_none_or(|to| una >= to.get())
             && !self.has_repair_open()
-            && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, at))
+            && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, end, at))
             && !self.is_late_for_probe(start, silence_ns)
         {
             // Nobody probes without SACK (RFC 8985 section 7), nor did an ACK ask for it.
@@ -89,7 +89,7 @@ impl HalfFlow {
                 .forget_queue(self.delays.downstream.min_ns());
         }
         let timed_out = silence_ns > timer_ns
-            || self.is_unasked(start, at)
+            || self.is_unasked(start, end, at)
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at, timer_ns);
         if timed_out {
@@ -325,19 +325,19 @@ impl HalfFlow {
         is_lowest && longest_ns.is_some_and(|longest_ns| silence_ns > longest_ns)
     }
 
-    /// Whether the last segment, at `start`, is repeated unasked although lower ones are outstanding, of which a timer
+    /// Whether the last segment, `start..end`, is repeated unasked although lower ones are outstanding, of which a timer
     /// repeats the lowest: a probe waits no longer than the timer would (RFC 8985 section 7.2), which may be less than
     /// a round trip.
-    fn is_probe_above(&self, start: i64, at: CaptureTime) -> bool {
+    fn is_probe_above(&self, start: i64, end: i64, at: CaptureTime) -> bool {
         self.sack.are_seen
             && self.una < Some(start)
             && self.una.is_some()
             && self.repair.after_timeout().is_none()
-            && self.is_unasked(start, at)
+            && self.is_unasked(start, end, at)
     }
 
-    /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat at `start`.
-    fn is_unasked(&self, start: i64, at: CaptureTime) -> bool {
+    /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat of `start..end`.
+    fn is_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
         let Some(earlier) = self.copy_before(start) else {
             return false;
         };
@@ -347,7 +347,17 @@ impl HalfFlow {
         let (Some(heard_at), Some(_)) = (self.times.heard_at, self.delays.upstream.min_ns()) else {
             return false;
         };
-        earlier.at.since(heard_at) > self.delays.upstream.patience_ns()
+        let unheard = earlier.at.since(heard_at) > self.delays.upstream.patience_ns();
+        unheard && !self.is_cut_anew(earlier, (start, end), at)
+    }
+
+    /// Whether a repeat of `earlier`, which was one packet, is cut otherwise and comes sooner than any timer: a router said
+    /// that packets are too big (RFC 1191).
+    fn is_cut_anew(&self, earlier: &Sent, range: (i64, i64), at: CaptureTime) -> bool {
+        let is_one_packet = earlier.len <= self.packet_size.full();
+        let is_soon = at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns());
+        let is_part = earlier.marks.has(Marks::REST) || earlier.marks.has(Marks::PARTED);
+        is_one_packet && is_soon && (is_part || range != (earlier.start, earlier.end()))
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:

@@ -425,3 +425,29 @@ fn without_clocks_ids_tell_that_a_repeat_is_the_first_packet_since_it_was_asked_
     // Two ACKs may have been lost on their way.
     assert_eq!(reason(8, ""), Some(Reason::Timeout));
 }
+
+#[test]
+fn what_a_router_says_is_too_big_is_repeated_in_smaller_packets_without_a_timer() {
+    // Captured at the sender; a round trip takes 40 ms, and the router answered within 10.
+    let reasons = |cut: [u32; 3], at: u32| {
+        let [first, second, third] = cut;
+        let trace = format!(
+            "0 A>B syn
+             40 B>A syn ack 0
+             40 A>B ack 0
+             50 A>B data 0..1000 ack 0
+             51 A>B data 1000..2000 ack 0
+             {at} A>B data 0..{first} ack 0
+             {at} A>B data {first}..{second} ack 0
+             {at} A>B data {second}..{third} ack 0
+             {} B>A ack {third}",
+            at + 40
+        );
+        let rows = play(&trace).rows;
+        let reasons: Vec<_> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+        reasons
+    };
+    assert_eq!(reasons([700, 1400, 2000], 61), [Reason::Fast; 3]);
+    // After the time of a timer that is what brought them.
+    assert_eq!(reasons([700, 1400, 2000], 400), [Reason::Timeout; 3]);
+}

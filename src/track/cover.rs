@@ -157,11 +157,14 @@ impl HalfFlow {
         highest_before: Option<i64>,
     ) -> Cover {
         let edge = self.in_flight.nth_unacked(0);
-        // Some receivers acknowledge a FIN before they take the clock of what closed the gap below it.
-        let closes = || self.sack.are_seen && self.fin.is_some_and(|fin| fin < ack);
+        // Whichever copy of the edge came, its clock is no older than that of the first (RFC 7323 section 4.3): some
+        // receivers echo nothing, or one time for ever, or acknowledge a FIN before they take that clock.
+        let is_stale = |edge: &Sent, echo: u32| {
+            edge.start <= una && later(self.in_flight.first_copy(edge).tsval, echo)
+        };
         let tells = |echo: &u32| {
             edge.is_none_or(|edge| {
-                edge.tsval == *echo || !(edge.marks.has(Marks::OLD_ACK) || closes())
+                edge.tsval == *echo || !(edge.marks.has(Marks::OLD_ACK) || is_stale(edge, *echo))
             })
         };
         let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);

@@ -351,13 +351,16 @@ impl HalfFlow {
         unheard && !self.is_cut_anew(earlier, (start, end), at)
     }
 
-    /// Whether a repeat of `earlier`, which was one packet, is cut otherwise and comes sooner than any timer: a router said
-    /// that packets are too big (RFC 1191).
-    fn is_cut_anew(&self, earlier: &Sent, range: (i64, i64), at: CaptureTime) -> bool {
-        let is_one_packet = earlier.len <= self.packet_size.full();
+    /// Whether a repeat of `earlier`, a packet, is a smaller one and comes sooner than common timers: a router said that
+    /// packets are too big (RFC 1191).
+    fn is_cut_anew(&self, earlier: &Sent, (start, end): (i64, i64), at: CaptureTime) -> bool {
+        let full = self.packet_size.full();
         let is_soon = at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns());
-        let is_part = earlier.marks.has(Marks::REST) || earlier.marks.has(Marks::PARTED);
-        is_one_packet && is_soon && (is_part || range != (earlier.start, earlier.end()))
+        let is_smaller = earlier.len <= full && end - start < i64::from(earlier.len);
+        // What another one has left of it.
+        let is_rest = earlier.marks.has(Marks::REST) || earlier.marks.has(Marks::PARTED);
+        let goes_on = is_rest && self.repair.last_repeat.end(self.high) == Some(start);
+        is_soon && end - start < i64::from(full) && (is_smaller || goes_on)
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:

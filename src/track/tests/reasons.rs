@@ -367,7 +367,7 @@ fn no_echo_tells_of_a_repeat_whose_ack_was_overtaken() {
         (seen.rows[2].verdict.reason, seen.lost, seen.rtts_ms.len())
     };
     assert_eq!(told(0, 80), (Some(Reason::TailProbe), [0, 1], 1));
-    assert_eq!(told(1000, 80), (Some(Reason::Unneeded), [0, 0], 1));
+    assert_eq!(told(1000, 120), (Some(Reason::Unneeded), [0, 0], 2));
     // Here it did.
     assert_eq!(told(0, 399), (Some(Reason::TailProbe), [0, 1], 2));
 }

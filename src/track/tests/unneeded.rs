@@ -426,9 +426,15 @@ fn the_echo_that_comes_with_the_ack_of_a_fin_may_be_one_from_before_what_closed_
         (reason, seen.lost)
     };
     assert_eq!(last(trace), (Some(Reason::Timeout), [0, 1]));
-    // Where no FIN comes, the echo is that of what closed the gap (RFC 7323 section 4.3).
+    // The echo of what closed the gap (RFC 7323 section 4.3).
+    let of_first = trace.replace("850/100", "850/101");
+    assert_eq!(last(&of_first), (Some(Reason::Unneeded), [0, 0]));
+    // Nor do those tell anything who echo nothing, or one time for ever.
     let open = trace.replace(" fin", "").replace("3001", "3000");
-    assert_eq!(last(&open), (Some(Reason::Unneeded), [0, 0]));
+    for echo in ["850/0", "850/100"] {
+        let told = last(&open.replace("850/100", echo));
+        assert_eq!(told, (Some(Reason::Timeout), [0, 1]), "{echo}");
+    }
 }
 
 /// 0..1000 is late behind here, and repeated twice before it comes: three copies, of which each DSACK tells of one that

@@ -77,7 +77,10 @@ impl std::fmt::Display for Refusal<'_> {
             }
             io::ErrorKind::IsADirectory => "it is a directory; take another name",
             io::ErrorKind::ReadOnlyFilesystem => {
-                "nothing may be written there; take another folder"
+                "it is read-only, or its file system is; take another name or folder"
+            }
+            io::ErrorKind::Unsupported => {
+                "it is no file but a pipe or device; take the name of a file"
             }
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 return write!(f, "{}; make room, or take another folder", self.0);
@@ -93,9 +96,17 @@ impl std::fmt::Display for Refusal<'_> {
                     self.0
                 );
             }
+            _ if is_out_of_files(self.0) => {
+                return write!(f, "{}; raise the limit of the shell (ulimit -n)", self.0);
+            }
             _ => return write!(f, "{}; is there room, and may you write there?", self.0),
         })
     }
+}
+
+/// Whether this process, or all together, have as many files open as they may.
+fn is_out_of_files(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 /// Digits with their thousands apart.

@@ -105,10 +105,11 @@ pub(super) fn ensure_apart(
     let (Some(out), Some(other)) = (out, other) else {
         return Ok(());
     };
-    // However they are written, such as with `./` before or through a link to the folder.
+    // However they are written, such as with `./` before or through a link.
     let whole = |path: &Path| {
         let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        entry(path).unwrap_or_else(absolute)
+        let there = path.canonicalize().ok();
+        there.or_else(|| entry(path)).unwrap_or_else(absolute)
     };
     ensure!(
         whole(out) != whole(other),
@@ -124,7 +125,7 @@ pub(super) fn ensure_apart(
     Ok(())
 }
 
-/// Where a file is in a folder that is there: a link in the place of results is replaced, not followed.
+/// Where a file is, or will be, in a folder that is there; a link is where it is itself.
 fn entry(path: &Path) -> Option<PathBuf> {
     let folder = match path.parent()? {
         beside if beside.as_os_str().is_empty() => Path::new("."),
@@ -141,7 +142,12 @@ pub(super) fn ensure_spared<'a>(
     // What is not there is said when it is opened.
     let names = |path: &Path| [entry(path), path.canonicalize().ok()];
     let inputs: BTreeSet<PathBuf> = inputs.flat_map(names).flatten().collect();
-    let is_input = |path: &PathBuf| entry(path).is_some_and(|path| inputs.contains(&path));
+    let is_input = |path: &PathBuf| {
+        names(path)
+            .into_iter()
+            .flatten()
+            .any(|path| inputs.contains(&path))
+    };
     if let Some(path) = outputs.find(is_input) {
         bail!(
             "{}: is one of the files that are read, and results would be written over it: give them another name or folder",

@@ -22,6 +22,8 @@ use begun::{begin, forget, hold};
 #[derive(Debug)]
 pub struct Pending {
     path: PathBuf,
+    /// Where that is: what a link leads to.
+    place: PathBuf,
     part: PathBuf,
     file: Option<BufWriter<File>>,
     /// Says that somebody is at work on it.
@@ -31,29 +33,25 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins to write `path`; the folder that it is in is made where it is not there.
+    /// Begins to write `path`, or what a link of that name leads to; the folder that it is in is made where it is not
+    /// there.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when the folder cannot be made or may not be written to.
+    /// [`ReportError::Write`] when the folder cannot be made or may not be written to, or what is there is no file or may
+    /// not be written over.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        // What ends in a separator is a folder, too, if one that is not there: the file could not take that name.
-        let ends = path.as_os_str().as_encoded_bytes().last();
-        if path.is_dir() || ends.is_some_and(|&byte| is_separator(byte.into())) {
-            let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
-            return Err(ReportError::Write {
-                path: path.to_path_buf(),
-                source,
-            });
-        }
+        let place = place_of(path);
         // An earlier result stays until this one is complete, so it must not be opened; and a file
         // of the same temporary name belongs to somebody else.
-        let (part, file) =
-            begin(path, |part| File::create_new(part)).map_err(|source| ReportError::Write {
-                path: path.to_path_buf(),
-                source,
-            })?;
+        let begun =
+            may_be_replaced(&place).and_then(|()| begin(&place, |part| File::create_new(part)));
+        let (part, file) = begun.map_err(|source| ReportError::Write {
+            path: path.to_path_buf(),
+            source,
+        })?;
         Ok(Self {
             path: path.to_path_buf(),
+            place,
             _held: hold(&part),
             part,
             file: Some(BufWriter::new(file)),
@@ -87,8 +85,16 @@ impl Pending {
     /// [`ReportError::Write`] when the last bytes cannot be written; the place is untouched then.
     pub fn commit(mut self) -> Result<PathBuf, ReportError> {
         self.complete()?;
-        fs::rename(&self.part, &self.path).map_err(|source| self.failed(source))?;
+        self.put().map_err(|source| self.failed(source))?;
         Ok(self.path.clone())
+    }
+
+    /// Who may read what was there may read what takes its place, and nobody else.
+    fn put(&self) -> io::Result<()> {
+        if let Ok(replaced) = fs::metadata(&self.place) {
+            fs::set_permissions(&self.part, replaced.permissions())?;
+        }
+        fs::rename(&self.part, &self.place)
     }
 
     /// Gives it up for having nothing to say; what an earlier run wrote under the final name goes
@@ -98,7 +104,7 @@ impl Pending {
     /// # Errors
     /// [`ReportError::Write`] when it cannot be removed.
     pub fn withdraw(self, words: &[&str]) -> Result<(), ReportError> {
-        remove_older(&self.path, words).map(drop)
+        remove_older(&self.place, words).map(drop)
     }
 
     /// What kept it from being written, in the system's words where it was the system: writers of formats pass on
@@ -129,6 +135,36 @@ impl Pending {
             source,
         }
     }
+}
+
+/// Links to links are followed so far, as systems do.
+const LINKS_MAX: usize = 40;
+
+/// Where a file or folder of this name is: what a link leads to, though that be not there yet.
+fn place_of(path: &Path) -> PathBuf {
+    let mut place = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let Ok(target) = fs::read_link(&place) else {
+            return place;
+        };
+        place = place.with_file_name(target);
+    }
+    path.to_path_buf()
+}
+
+/// Whether a file may take the place of what is there.
+fn may_be_replaced(place: &Path) -> io::Result<()> {
+    // What ends in a separator is a folder, too, if one that is not there: the file could not take that name.
+    let ends = place.as_os_str().as_encoded_bytes().last();
+    let is_named_as_folder = ends.is_some_and(|&byte| is_separator(byte.into()));
+    let refused = match fs::metadata(place) {
+        Ok(there) if there.is_dir() => io::ErrorKind::IsADirectory,
+        _ if is_named_as_folder => io::ErrorKind::IsADirectory,
+        Ok(there) if !there.is_file() => io::ErrorKind::Unsupported,
+        Ok(there) if there.permissions().readonly() => io::ErrorKind::ReadOnlyFilesystem,
+        _ => return Ok(()),
+    };
+    Err(refused.into())
 }
 
 /// How much of either end of a file is looked at for what tells who wrote it: tables have their

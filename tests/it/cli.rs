@@ -44,7 +44,7 @@ pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
         .collect()
 }
 
-fn set(names: &[&str]) -> BTreeSet<String> {
+pub(crate) fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 

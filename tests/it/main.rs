@@ -26,6 +26,7 @@ mod overwriting;
 mod packed;
 mod path;
 mod path_said;
+mod places;
 mod published;
 mod readme;
 mod repaired;

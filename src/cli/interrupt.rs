@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: the first ends the reading, the second everything; of a study, which keeps
+//! Ctrl-C, SIGTERM and SIGHUP: the first ends the reading, the second everything; of a study, which keeps
 //! what it found of each run, the first one does. And the limit of a file's size, which ends nothing.
 
 use std::process;
@@ -22,12 +22,41 @@ pub(super) fn listen(watch: &Arc<Watch>) {
             process::exit(STOPPED_AT_ONCE);
         }
         watch.stop();
-        terminal::say(
-            "interrupted: what has been read is analysed and written; again to stop at once",
-        );
+        terminal::say("interrupted: finishing with what has been read; again to stop at once");
     };
-    // Without a handler a signal ends the process, which is all that is lost.
-    let _ = ctrlc::set_handler(handler);
+    on_signal(handler);
+}
+
+/// Calls `handler` for each signal that asks the process to end, but for those that whoever started it lets it ignore,
+/// as `nohup` does, and a shell with what runs in the background of a script. Without a thread for it, or where the
+/// system has no such signals, one ends the process, which is all that is lost.
+fn on_signal(mut handler: impl FnMut() + Send + 'static) {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        let heeded = heeded.filter(|&signal| !is_ignored(signal));
+        let listen = move || {
+            let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
+                return;
+            };
+            for _ in signals.forever() {
+                handler();
+            }
+        };
+        let _ = std::thread::Builder::new().spawn(listen);
+    }
+    #[cfg(not(unix))]
+    let _ = ctrlc::set_handler(move || handler());
+}
+
+/// Whether the process was started with a signal ignored, where the system says so.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let said = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = said.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Lets a file that reached the limit of the shell (`ulimit -f`) be an error of writing it, as a full disk is. Without
@@ -45,5 +74,5 @@ pub(super) fn end_cleanly(said: &'static str) {
         abandon();
         process::exit(STOPPED_AT_ONCE);
     };
-    let _ = ctrlc::set_handler(handler);
+    on_signal(handler);
 }

@@ -32,6 +32,7 @@ mod readme;
 mod repaired;
 mod rooms;
 mod schema;
+mod signals;
 mod studies;
 mod study;
 mod study_mistakes;

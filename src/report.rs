@@ -104,9 +104,15 @@ impl std::fmt::Display for Refusal<'_> {
     }
 }
 
-/// Whether this process, or all together, have as many files open as they may.
+/// Whether this process, or all together, have as many files open as they may. No kind of error says so, but every Unix
+/// has the same numbers for it.
 fn is_out_of_files(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+    /// ENFILE and EMFILE.
+    const NUMBERS: [i32; 2] = [23, 24];
+    cfg!(unix)
+        && error
+            .raw_os_error()
+            .is_some_and(|number| NUMBERS.contains(&number))
 }
 
 /// Digits with their thousands apart.

@@ -32,6 +32,7 @@ mod ahead;
 mod clock;
 mod compression;
 mod cost;
+mod display_name;
 mod error;
 mod facts;
 mod interface;
@@ -44,6 +45,7 @@ mod pipe;
 mod reader;
 mod record;
 mod repair;
+
 mod source;
 mod starts;
 mod variant;
@@ -57,6 +59,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
+pub use display_name::{DisplayName, display_name};
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub(crate) use facts::SNAP_LEN_ADVICE;
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, Overlap, TimeResolution};

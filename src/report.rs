@@ -15,6 +15,8 @@ pub mod terminal;
 use std::io;
 use std::path::PathBuf;
 
+use crate::capture::display_name;
+
 #[cfg(feature = "charts")]
 pub use output::OutputFolder;
 pub use output::{Pending, abandon};
@@ -23,7 +25,7 @@ pub use output::{Pending, abandon};
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The file could not be created, written or put in its place.
-    #[error("{}: cannot be written: {}", path.display(), Refusal(source))]
+    #[error("{}: cannot be written: {}", display_name(path), Refusal(source))]
     Write {
         /// The file.
         path: PathBuf,
@@ -33,7 +35,7 @@ pub enum ReportError {
     /// A folder of charts, which is replaced as a whole, holds what is no chart of an earlier run.
     #[error(
         "{}: is replaced by new charts, but '{found}' in it is no chart of an earlier run: move it elsewhere, or let the results have another name",
-        path.display()
+        display_name(path)
     )]
     Occupied {
         /// The folder.
@@ -42,7 +44,7 @@ pub enum ReportError {
         found: String,
     },
     /// The table could not be turned into its format.
-    #[error("{}: cannot be written: {message}", path.display())]
+    #[error("{}: cannot be written: {message}", display_name(path))]
     Format {
         /// The file.
         path: PathBuf,
@@ -56,7 +58,7 @@ pub enum ReportError {
     /// The ending of the file names no format that tables are written in.
     #[error(
         "{}: the ending must be .parquet, .csv, .json, .jsonl, .arrow or .feather, since it decides the format",
-        path.display()
+        display_name(path)
     )]
     UnknownFormat {
         /// The file.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::capture::display_name;
 use crate::capture::{CaptureSource, Io};
 use crate::decode::{DecodeOptions, Endpoint, Filter};
 use crate::flow::ConnectionLimits;
@@ -25,7 +26,7 @@ impl CaptureInput {
             CaptureSource::File(path.to_path_buf())
         };
         Self {
-            name: path.display().to_string(),
+            name: display_name(path).to_string(),
             sources: vec![source],
         }
     }
@@ -35,7 +36,7 @@ impl CaptureInput {
     pub fn concatenated(paths: &[PathBuf]) -> Self {
         let name = paths
             .first()
-            .map_or_else(String::new, |path| path.display().to_string());
+            .map_or_else(String::new, |path| display_name(path).to_string());
         let sources = paths
             .iter()
             .flat_map(|path| Self::file(path).sources)

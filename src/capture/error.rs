@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::display_name::display_name;
 use super::{CaptureFormat, Compression, RECORD_BYTES_MAX};
 
 /// A capture could not be read to its end. What was read before stands.
@@ -238,7 +239,7 @@ impl fmt::Display for Place<'_> {
         if path == Path::new("-") {
             f.write_str("standard input")?;
         } else {
-            write!(f, "{}", path.display())?;
+            write!(f, "{}", display_name(path))?;
         }
         write!(f, ": {}", self.0.place_in_file())
     }

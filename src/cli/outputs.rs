@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{bail, ensure};
 
 use super::charts::ChartArgs;
+use crate::capture::display_name;
 use crate::report::tables::{Metadata, TableFormat, sibling};
 use crate::report::{OutputFolder, Pending, ReportError, terminal};
 
@@ -33,7 +34,7 @@ pub(super) fn begin_charts(
     if !quiet && folder.is_dir() {
         terminal::say(&format!(
             "warning: {}: those of an earlier run stay, for --no-charts puts none in their place",
-            folder.display()
+            display_name(folder)
         ));
     }
     Ok(None)
@@ -55,7 +56,7 @@ pub(super) fn ensure_outside<'a>(
     if let (false, Some(path)) = (charts.no_charts, others.find(within)) {
         bail!(
             "{}: is in a folder of charts, which is replaced as a whole: write it elsewhere",
-            path.display()
+            display_name(path)
         );
     }
     Ok(())
@@ -114,13 +115,13 @@ pub(super) fn ensure_apart(
     ensure!(
         whole(out) != whole(other),
         "{}: --out and {option} cannot share a file",
-        out.display()
+        display_name(&out)
     );
     let mut siblings = tables.iter().map(|table| sibling(out, table));
     ensure!(
         siblings.all(|table| whole(&table) != whole(other)),
         "{}: --out writes a table of this name beside its own: give {option} another name",
-        other.display()
+        display_name(&other)
     );
     Ok(())
 }
@@ -151,7 +152,7 @@ pub(super) fn ensure_spared<'a>(
     if let Some(path) = outputs.find(is_input) {
         bail!(
             "{}: is one of the files that are read, and results would be written over it: give them another name or folder",
-            path.display()
+            display_name(&path)
         );
     }
     Ok(())
@@ -173,7 +174,9 @@ pub(super) fn metadata<'a>(
     options: &serde_json::Value,
     captures: impl Iterator<Item = &'a PathBuf>,
 ) -> Metadata {
-    let names: Vec<String> = captures.map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = captures
+        .map(|path| display_name(path).to_string())
+        .collect();
     let said = [
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         ("options", options.to_string()),

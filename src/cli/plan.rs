@@ -9,6 +9,7 @@ use super::args::{Args, IoChoice};
 use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 use crate::capture::Io;
+use crate::capture::display_name;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::Metadata;
@@ -131,15 +132,46 @@ pub(super) struct Twice<'a> {
     pub(super) is_one_group: bool,
 }
 
+/// What two names of one file have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum FileId {
+    /// Its device and its number there, which hard links share.
+    #[cfg(unix)]
+    Inode(u64, u64),
+    /// Its name without links.
+    #[cfg(not(unix))]
+    Name(PathBuf),
+}
+
+impl FileId {
+    /// `None` of what is not there.
+    fn of(path: &Path) -> Option<Self> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            let is_stdin = path == Path::new("-");
+            let path = if is_stdin {
+                Path::new("/dev/stdin")
+            } else {
+                path
+            };
+            let there = path.metadata().ok()?;
+            Some(Self::Inode(there.dev(), there.ino()))
+        }
+        #[cfg(not(unix))]
+        path.canonicalize().ok().map(Self::Name)
+    }
+}
+
 /// The first file of some groups that is given twice, however it is written.
 pub(super) fn given_twice<'a>(groups: impl Iterator<Item = &'a [PathBuf]>) -> Option<Twice<'a>> {
-    let mut seen: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut seen: BTreeMap<FileId, usize> = BTreeMap::new();
     let files = groups
         .enumerate()
         .flat_map(|(group, files)| files.iter().map(move |path| (group, path)));
     for (group, path) in files {
         // What is not there is said when it is opened.
-        let Ok(file) = path.canonicalize() else {
+        let Some(file) = FileId::of(path) else {
             continue;
         };
         if let Some(earlier) = seen.insert(file, group) {
@@ -157,10 +189,15 @@ fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
     let Some(twice) = given_twice(std::iter::once(args.captures.as_slice())) else {
         return Ok(());
     };
-    let name = twice.path.display();
+    let name = display_name(&twice.path);
     ensure!(
         !args.concat,
         "{name}: is given twice: with --concat name each part of the capture once"
+    );
+    let is_file = twice.path.metadata().is_ok_and(|there| there.is_file());
+    ensure!(
+        is_file || twice.path.is_dir(),
+        "{name}: is given twice, and what comes through a pipe can be read only once"
     );
     if !args.quiet {
         terminal::say(&format!(
@@ -245,7 +282,7 @@ pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
     ensure!(
         html,
         "{}: a report is an HTML page: let its name end in .html",
-        path.display()
+        display_name(path)
     );
     Ok(Pending::create(path)?)
 }

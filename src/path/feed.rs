@@ -14,6 +14,7 @@ use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
 use super::sighting::{FlowKey, Identity, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
+use crate::capture::display_name;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
 };
@@ -42,7 +43,7 @@ impl Point {
         Self {
             name: files
                 .first()
-                .map_or_else(String::new, |path| path.display().to_string()),
+                .map_or_else(String::new, |path| display_name(path).to_string()),
             files,
         }
     }

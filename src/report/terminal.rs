@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::capture::display_name;
 use crate::capture::{CaptureError, CaptureErrorKind};
 use crate::decode::Endpoint;
 use crate::metric;
@@ -136,7 +137,7 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
     }
     print(&format!(
         "{text}\nWritten: {files} files in {}\n",
-        folder.display()
+        display_name(folder)
     ))
 }
 
@@ -168,7 +169,7 @@ fn written_line(written: &[PathBuf]) -> String {
     if written.is_empty() {
         return String::new();
     }
-    let names = written.iter().map(|path| path.display().to_string());
+    let names = written.iter().map(|path| display_name(path).to_string());
     format!("Written: {}\n", names.collect::<Vec<_>>().join(", "))
 }
 

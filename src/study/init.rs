@@ -16,6 +16,7 @@ use super::files;
 use super::labels::is_repetition;
 use super::template::Template;
 use super::units::{Dimension, parse};
+use crate::capture::display_name;
 use guess::{Guess, Shape};
 use measured::Section;
 use sets::{Kind, set_of};
@@ -28,7 +29,10 @@ const LISTED_MAX: usize = 1000;
 #[derive(Debug, thiserror::Error)]
 pub enum DraftError {
     /// The folder cannot be read.
-    #[error("{}: cannot be read ({source}): name the folder that the captures are in", path.display())]
+    #[error(
+        "{}: cannot be read ({source}): name the folder that the captures are in",
+        display_name(path)
+    )]
     Folder {
         /// The folder.
         path: PathBuf,
@@ -38,7 +42,7 @@ pub enum DraftError {
     /// There is nothing to draft from.
     #[error(
         "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}{}",
-        path.display(),
+        display_name(path),
         if links.is_empty() { String::new() } else { format!("; links to folders are not followed: {}", shown(links)) },
         table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with `files`, and below [measured.metrics] which column is what, such as goodput_bps = {{ column = \"NAME\", unit = \"Mbit\" }}"))
     )]

@@ -24,6 +24,7 @@ use super::reports::ReportPlan;
 use super::template::{self, Template};
 use super::window::Window;
 use crate::analyze::Config;
+use crate::capture::display_name;
 use conditions::{RunPlanner, Traces};
 
 /// One run: a capture and what is known of it beforehand.
@@ -122,7 +123,7 @@ impl StudyPlan {
             document.mistake(folder.line, format!(
                 "the folder '{}' is not there: it is looked for at {}, since a relative path counts from the manifest",
                 folder.value,
-                std::path::absolute(&whole).unwrap_or(whole).display()
+                display_name(&std::path::absolute(&whole).unwrap_or(whole))
             ));
         }
         let mut document = document.sound()?;
@@ -413,7 +414,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
             let message = format!(
                 "'{}': a folder below {} cannot be read ({error})",
                 files.value,
-                folder.display()
+                display_name(folder)
             );
             document.mistake_of_files(files.line, message);
         }
@@ -421,8 +422,8 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
             let message = format!(
                 "'{}' matches no file below {}; `ccanalyze study init {}` shows what is there",
                 files.value,
-                folder.display(),
-                folder.display()
+                display_name(folder),
+                display_name(folder)
             );
             document.mistake_of_files(files.line, message);
         }
@@ -442,7 +443,7 @@ fn missing(path: &Path, folder: &Path) -> String {
     names.sort();
     // A list of all files would be no hint.
     let hint = nearest(&name, &names).map_or_else(String::new, did_you_mean);
-    format!("{}: there is no such file{hint}", path.display())
+    format!("{}: there is no such file{hint}", display_name(path))
 }
 
 /// Labels of a run: those that are known of it, and those that its section gives it besides.

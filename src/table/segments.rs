@@ -7,6 +7,7 @@ use super::blocks::{self, Blocks};
 use super::packed::{Packed, PackedTable};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use crate::capture::display_name;
 use crate::event::{ClassifiedSegment, LossPlace, Reason};
 
 use group::SegmentGroup;
@@ -58,7 +59,7 @@ impl<'a> SegmentTable<'a> {
             let files = capture.files.iter();
             table
                 .files
-                .extend(files.map(|file| file.path.display().to_string()));
+                .extend(files.map(|file| display_name(&file.path).to_string()));
         }
         table
     }

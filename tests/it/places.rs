@@ -1,4 +1,4 @@
-//! Where results go: through links, over older results with their permissions, and into nothing that is no file.
+//! Which files are read, and where results go: what names they have, and where links lead.
 #![cfg(unix)]
 
 use std::fs;
@@ -111,4 +111,67 @@ fn a_run_without_results_leaves_no_folders_for_them() {
     let args = ["a.pcap", "--out", "new/place/r.csv", "--no-charts"];
     assert_eq!(run(folder.path(), &args).status, 0);
     assert!(folder.path().join("new/place/r.csv").exists());
+}
+
+#[test]
+fn names_that_are_no_text_stay_apart_and_do_nothing_to_the_terminal() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = with_capture();
+    let names = [&b"a\xff.pcap"[..], b"a\xfe.pcap", b"x\nerror: forged.pcap"];
+    let mut args = Vec::new();
+    for name in names.map(OsStr::from_bytes) {
+        // Not every file system takes them.
+        if fs::copy(folder.path().join("a.pcap"), folder.path().join(name)).is_err() {
+            eprintln!("not checked: names that are no text");
+            return;
+        }
+        args.push(name);
+    }
+    args.extend(["--no-charts", "--out", "r.csv"].map(OsStr::new));
+    let done = run(folder.path(), &args);
+    assert_eq!(done.status, 0, "{}", done.stderr);
+    let table = fs::read_to_string(folder.path().join("r.captures.csv")).unwrap();
+    let captures: Vec<&str> = table
+        .lines()
+        .skip(1)
+        .filter_map(|row| row.split(',').next())
+        .collect();
+    let expected = ["a\\xff.pcap", "a\\xfe.pcap", "x\\nerror: forged.pcap"];
+    assert_eq!(captures, expected);
+    let is_forged = |said: &str| said.lines().any(|line| line.starts_with("error: forged"));
+    assert!(!is_forged(&done.stdout) && done.stdout.contains(expected[2]));
+    // Nor of what is not there.
+    let refused = run(folder.path(), &["y\nerror: forged"]);
+    assert!(!is_forged(&refused.stderr) && refused.stderr.contains("y\\nerror: forged"));
+}
+
+#[test]
+fn a_file_is_the_same_under_two_names_and_a_pipe_is_read_once() {
+    let folder = with_capture();
+    let at = |name: &str| folder.path().join(name);
+    fs::hard_link(at("a.pcap"), at("hard.pcap")).unwrap();
+    symlink("a.pcap", at("soft.pcap")).unwrap();
+    for other in ["./a.pcap", "hard.pcap", "soft.pcap"] {
+        let done = run(folder.path(), &["a.pcap", other]);
+        assert_eq!(done.status, 0);
+        let said = format!("warning: {other}: is given twice");
+        assert!(done.stderr.contains(&said), "{}", done.stderr);
+        let refused = run(
+            folder.path(),
+            &["path", "--before", "a.pcap", "--after", other],
+        );
+        assert!(
+            refused.stderr.contains("is given at two points"),
+            "{}",
+            refused.stderr
+        );
+    }
+    let pipe = Command::new("mkfifo").arg(at("pipe")).status().unwrap();
+    assert!(pipe.success());
+    let refused = run(folder.path(), &["pipe", "./pipe"]);
+    assert_eq!(refused.status, 2);
+    let said = "./pipe: is given twice, and what comes through a pipe can be read only once";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }

@@ -10,11 +10,12 @@ use super::raster;
 use super::style::Style;
 use super::vector;
 use super::{bitmap, mark};
+use crate::capture::display_name;
 use crate::report::Refusal;
 
 /// What keeps a chart from being written.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: the chart cannot be written: {reason}", path.display())]
+#[error("{}: the chart cannot be written: {reason}", display_name(path))]
 pub struct ChartError {
     /// The file.
     pub path: PathBuf,

@@ -1,6 +1,7 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
+use crate::capture::display_name;
 use crate::capture::{FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution};
 use crate::decode::Skip;
 use crate::flow::SHARDS;
@@ -69,7 +70,7 @@ pub(in crate::report) fn given_up(given_up: GivenUp) -> Option<String> {
 pub(in crate::report) fn repairs(files: &[FileFacts]) -> Vec<String> {
     let mut lines = Vec::new();
     for file in files {
-        let path = file.path.display();
+        let path = display_name(&file.path);
         for gap in file.gaps.iter().take(GAPS_SHOWN) {
             lines.push(format!("{path}: {gap}; repaired"));
         }
@@ -152,9 +153,9 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
     } = Overlap::largest(files)?;
     Some(format!(
         "{} begins {} ms before {} ends: parts are read one after the other, so that packets are out of order and numbers wrong; `mergecap` puts together what was captured side by side, and a part that is there twice is to be left out",
-        behind.path.display(),
+        display_name(&behind.path),
         grouped(by_ns.unsigned_abs() / 1_000_000),
-        before.path.display(),
+        display_name(&before.path),
     ))
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::CELLS_MAX;
+use crate::capture::display_name;
 
 /// Names of columns that a message lists.
 const COLUMNS_LISTED: usize = 12;
@@ -183,7 +184,7 @@ impl ImportError {
 
 impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path.display(), self.in_its_file())
+        write!(f, "{}: {}", display_name(&self.path), self.in_its_file())
     }
 }
 

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::capture::display_name;
+
 /// A value and the line it stands on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::study) struct Located<T> {
@@ -49,7 +51,7 @@ pub struct ManifestError {
 
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
+        let path = display_name(&self.path);
         if let Some(source) = &self.source {
             return write!(f, "{path}: cannot be read ({source})");
         }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Draft, filled, missing};
+use crate::capture::display_name;
 use crate::study::conditions::{
     Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
 };
@@ -76,7 +77,7 @@ impl RunPlanner<'_> {
                     format!(
                         "{}: before and after the queue is the same capture, {}",
                         draft.name,
-                        before.display()
+                        display_name(&before)
                     )
                 });
             return None;
@@ -180,7 +181,7 @@ impl RunPlanner<'_> {
             Err(message) => {
                 let (line, run) = (section.file.line, &self.draft.name);
                 self.document.mistake_of_run(line, &*message, run, || {
-                    format!("{}: {message}", path.display())
+                    format!("{}: {message}", display_name(&path))
                 });
                 None
             }

@@ -46,12 +46,10 @@ pub(super) fn ensure_outside<'a>(
     charts: ChartArgs,
     mut others: impl Iterator<Item = &'a PathBuf>,
 ) -> anyhow::Result<()> {
+    let folder = whole(folder);
     let within = |path: &&PathBuf| {
-        let beside = path.parent().and_then(|beside| beside.canonicalize().ok());
-        let folder = folder.canonicalize().ok();
-        beside
-            .zip(folder)
-            .is_some_and(|(beside, folder)| beside.starts_with(folder))
+        let beside = path.parent().map(whole);
+        beside.is_some_and(|beside| beside.starts_with(&folder))
     };
     if let (false, Some(path)) = (charts.no_charts, others.find(within)) {
         bail!(
@@ -106,12 +104,6 @@ pub(super) fn ensure_apart(
     let (Some(out), Some(other)) = (out, other) else {
         return Ok(());
     };
-    // However they are written, such as with `./` before or through a link.
-    let whole = |path: &Path| {
-        let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let there = path.canonicalize().ok();
-        there.or_else(|| entry(path)).unwrap_or_else(absolute)
-    };
     ensure!(
         whole(out) != whole(other),
         "{}: --out and {option} cannot share a file",
@@ -124,6 +116,13 @@ pub(super) fn ensure_apart(
         display_name(&other)
     );
     Ok(())
+}
+
+/// A path however it is written, such as with `./` before or through a link, and whether it is there or not.
+fn whole(path: &Path) -> PathBuf {
+    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let there = path.canonicalize().ok();
+    there.or_else(|| entry(path)).unwrap_or_else(absolute)
 }
 
 /// Where a file is, or will be, in a folder that is there; a link is where it is itself.

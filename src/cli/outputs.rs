@@ -46,9 +46,10 @@ pub(super) fn ensure_outside<'a>(
     charts: ChartArgs,
     mut others: impl Iterator<Item = &'a PathBuf>,
 ) -> anyhow::Result<()> {
-    let folder = whole(folder);
+    let there = |path: &Path| path.canonicalize().unwrap_or_else(|_| whole(path));
+    let folder = there(folder);
     let within = |path: &&PathBuf| {
-        let beside = path.parent().map(whole);
+        let beside = path.parent().map(there);
         beside.is_some_and(|beside| beside.starts_with(&folder))
     };
     if let (false, Some(path)) = (charts.no_charts, others.find(within)) {
@@ -118,14 +119,13 @@ pub(super) fn ensure_apart(
     Ok(())
 }
 
-/// A path however it is written, such as with `./` before or through a link, and whether it is there or not.
+/// A path however it is written, such as with `./` before or through a link to the folder, and whether it is there or not.
 fn whole(path: &Path) -> PathBuf {
     let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let there = path.canonicalize().ok();
-    there.or_else(|| entry(path)).unwrap_or_else(absolute)
+    entry(path).unwrap_or_else(absolute)
 }
 
-/// Where a file is, or will be, in a folder that is there; a link is where it is itself.
+/// Where a file is in a folder that is there: a link in the place of results is replaced, not followed.
 fn entry(path: &Path) -> Option<PathBuf> {
     let folder = match path.parent()? {
         beside if beside.as_os_str().is_empty() => Path::new("."),
@@ -142,12 +142,7 @@ pub(super) fn ensure_spared<'a>(
     // What is not there is said when it is opened.
     let names = |path: &Path| [entry(path), path.canonicalize().ok()];
     let inputs: BTreeSet<PathBuf> = inputs.flat_map(names).flatten().collect();
-    let is_input = |path: &PathBuf| {
-        names(path)
-            .into_iter()
-            .flatten()
-            .any(|path| inputs.contains(&path))
-    };
+    let is_input = |path: &PathBuf| entry(path).is_some_and(|path| inputs.contains(&path));
     if let Some(path) = outputs.find(is_input) {
         bail!(
             "{}: is one of the files that are read, and results would be written over it: give them another name or folder",

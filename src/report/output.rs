@@ -22,8 +22,6 @@ use begun::{begin, forget, hold};
 #[derive(Debug)]
 pub struct Pending {
     path: PathBuf,
-    /// Where that is: what a link leads to.
-    place: PathBuf,
     part: PathBuf,
     file: Option<BufWriter<File>>,
     /// Says that somebody is at work on it.
@@ -33,25 +31,22 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins to write `path`, or what a link of that name leads to; the folder that it is in is made where it is not
-    /// there.
+    /// Begins to write `path`; the folder that it is in is made where it is not there. A link of that name will be replaced
+    /// itself: nothing is written where others let it lead.
     ///
     /// # Errors
     /// [`ReportError::Write`] when the folder cannot be made or may not be written to, or what is there is no file or may
     /// not be written over.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        let place = place_of(path);
         // An earlier result stays until this one is complete, so it must not be opened; and a file
         // of the same temporary name belongs to somebody else.
-        let begun =
-            may_be_replaced(&place).and_then(|()| begin(&place, |part| File::create_new(part)));
+        let begun = may_be_replaced(path).and_then(|()| begin(path, |part| File::create_new(part)));
         let (part, file) = begun.map_err(|source| ReportError::Write {
             path: path.to_path_buf(),
             source,
         })?;
         Ok(Self {
             path: path.to_path_buf(),
-            place,
             _held: hold(&part),
             part,
             file: Some(BufWriter::new(file)),
@@ -91,10 +86,12 @@ impl Pending {
 
     /// Who may read what was there may read what takes its place, and nobody else.
     fn put(&self) -> io::Result<()> {
-        if let Ok(replaced) = fs::metadata(&self.place) {
+        if let Ok(replaced) = fs::symlink_metadata(&self.path)
+            && replaced.is_file()
+        {
             fs::set_permissions(&self.part, replaced.permissions())?;
         }
-        fs::rename(&self.part, &self.place)
+        fs::rename(&self.part, &self.path)
     }
 
     /// Gives it up for having nothing to say; what an earlier run wrote under the final name goes
@@ -104,7 +101,7 @@ impl Pending {
     /// # Errors
     /// [`ReportError::Write`] when it cannot be removed.
     pub fn withdraw(self, words: &[&str]) -> Result<(), ReportError> {
-        remove_older(&self.place, words).map(drop)
+        remove_older(&self.path, words).map(drop)
     }
 
     /// What kept it from being written, in the system's words where it was the system: writers of formats pass on
@@ -137,29 +134,14 @@ impl Pending {
     }
 }
 
-/// Links to links are followed so far, as systems do.
-const LINKS_MAX: usize = 40;
-
-/// Where a file or folder of this name is: what a link leads to, though that be not there yet.
-fn place_of(path: &Path) -> PathBuf {
-    let mut place = path.to_path_buf();
-    for _ in 0..LINKS_MAX {
-        let Ok(target) = fs::read_link(&place) else {
-            return place;
-        };
-        place = place.with_file_name(target);
-    }
-    path.to_path_buf()
-}
-
 /// Whether a file may take the place of what is there.
-fn may_be_replaced(place: &Path) -> io::Result<()> {
+fn may_be_replaced(path: &Path) -> io::Result<()> {
     // What ends in a separator is a folder, too, if one that is not there: the file could not take that name.
-    let ends = place.as_os_str().as_encoded_bytes().last();
+    let ends = path.as_os_str().as_encoded_bytes().last();
     let is_named_as_folder = ends.is_some_and(|&byte| is_separator(byte.into()));
-    let refused = match fs::metadata(place) {
-        Ok(there) if there.is_dir() => io::ErrorKind::IsADirectory,
-        _ if is_named_as_folder => io::ErrorKind::IsADirectory,
+    let refused = match fs::symlink_metadata(path) {
+        _ if path.is_dir() || is_named_as_folder => io::ErrorKind::IsADirectory,
+        Ok(there) if there.is_symlink() => return Ok(()),
         Ok(there) if !there.is_file() => io::ErrorKind::Unsupported,
         Ok(there) if there.permissions().readonly() => io::ErrorKind::ReadOnlyFilesystem,
         _ => return Ok(()),

@@ -124,7 +124,7 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
     if failed > 0 {
         let _ = write!(
             text,
-            "; {} failed and left out",
+            "; left out: {} that failed",
             counted(failed as u64, "run")
         );
     }
@@ -177,19 +177,33 @@ fn written_line(written: &[PathBuf]) -> String {
 ///
 /// A name that is no file may be meant as one of `commands`.
 pub fn report_damage(analysis: &Analysis, commands: &[String]) {
-    for capture in &analysis.captures {
+    for (place, capture) in analysis.captures.iter().enumerate() {
+        // A command is the first word.
+        let commands = if place == 0 { commands } else { &[] };
         for error in &capture.errors {
             say_capture_error(error, commands);
         }
         if let Some(text) = given_up(capture.given_up) {
-            say(&format!("warning: {}: {text}", capture.name));
+            say(&format!("warning: {}: {text}", called(capture)));
         }
         for repair in repairs(&capture.files) {
             say(&format!("warning: {repair}"));
         }
         if let Some(text) = put_away(capture) {
-            say(&format!("warning: {}: {text}", capture.name));
+            say(&format!("warning: {}: {text}", called(capture)));
         }
+    }
+}
+
+/// What a capture is called: standard input by its name, and of parts of one capture not the first alone.
+fn called(capture: &CaptureAnalysis) -> String {
+    let name = match capture.name.as_str() {
+        "-" => "standard input",
+        name => name,
+    };
+    match capture.files.len() {
+        0 | 1 => name.to_owned(),
+        files => format!("{name} and {}", counted(files as u64 - 1, "further part")),
     }
 }
 
@@ -215,6 +229,11 @@ fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
         {
             "; if this is a pattern, no file matches it"
         }
+        CaptureErrorKind::Io(io)
+            if io.kind() == io::ErrorKind::NotFound && name.starts_with('-') =>
+        {
+            "; what follows `--` are captures: write options before it"
+        }
         // A command that is not known is taken for a file.
         CaptureErrorKind::Io(io)
             if io.kind() == io::ErrorKind::NotFound && !name.contains(['.', '/', '\\']) =>
@@ -239,24 +258,19 @@ fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
 /// Prints what bears on the numbers of each capture, and on which.
 pub fn warn(analysis: &Analysis, config: &Config) {
     for capture in &analysis.captures {
-        // Of parts of one capture it is not the first alone that it is about.
-        let parts = match capture.files.len() {
-            0 | 1 => String::new(),
-            files => format!(" and {}", counted(files as u64 - 1, "further part")),
-        };
         for warning in warnings(capture, config) {
-            say(&format!("warning: {}{parts}: {warning}", capture.name));
+            say(&format!("warning: {}: {warning}", called(capture)));
         }
     }
 }
 
 fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     if capture.records == 0 && !capture.errors.is_empty() {
-        return format!("{}: not read", capture.name);
+        return format!("{}: not read", called(capture));
     }
     let mut line = format!(
         "{}: {}, {} TCP",
-        capture.name,
+        called(capture),
         counted(capture.records, "packet"),
         grouped(capture.tcp_records)
     );
@@ -292,7 +306,9 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     if let Some(jain) = capture.pairs.jain {
         let _ = write!(line, "; Jain's index {jain:.3}");
     }
-    if capture.pairs.left_out > 0 && capture.pairs.paired.len() > 1 {
+    if capture.pairs.left_out > 0 && capture.pairs.paired.len() <= 1 {
+        let _ = write!(line, "; no fness, as --top leaves no two flows");
+    } else if capture.pairs.left_out > 0 {
         let _ = write!(
             line,
             "; fness for the {} largest flows, {} left out (--top)",

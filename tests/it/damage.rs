@@ -204,7 +204,7 @@ fn a_clock_that_steps_back_is_told_with_how_often() {
     let (status, said, packets) = said_of(&stepped);
     assert_eq!((status, packets), (0, vec!["20".to_owned()]), "{said}");
     assert!(
-        said.contains(" packets are older than the one before them: the clock stepped back"),
+        said.contains(" packets is before that of the one in front of it: the clock stepped back"),
         "{said}"
     );
 }

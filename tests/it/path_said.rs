@@ -135,7 +135,7 @@ fn records_that_are_too_far_out_of_order_to_be_put_in_it_are_said_to_be() {
         assert_eq!(run.status, 0, "{}", run.stderr);
         let warned = run
             .stderr
-            .contains("unless `reordercap` puts them in order first");
+            .contains("unless `reordercap` puts the captures in order first");
         assert_eq!(warned, said, "{}", run.stderr);
     }
 }
@@ -322,7 +322,8 @@ fn a_day_on_which_nothing_passes_is_said() {
     };
     let all = ["path", "--before", "in.pcap0", "in.pcap1", "--after"];
     let both = warned(&[&all[..], &["out.pcap0", "out.pcap1"]].concat());
-    let said = " s nothing passed, which means over time and charts count as well: name the parts of one run alone";
+    let said =
+        " s, and averages over time and charts include that time: name the parts of one run alone";
     assert!(both.contains(said), "{both}");
     let one = warned(&["path", "--before", "in.pcap0", "--after", "out.pcap0"]);
     assert!(!one.contains("nothing passed"), "{one}");

@@ -1,4 +1,4 @@
-//! Which files are read, and where results go: what names they have, and where links lead.
+//! Which files are read, and what results take the place of.
 #![cfg(unix)]
 
 use std::fs;
@@ -13,50 +13,6 @@ fn with_capture() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(capture("drop-one.pcap"), folder.path().join("a.pcap")).unwrap();
     folder
-}
-
-#[test]
-fn results_are_written_where_links_lead() {
-    let folder = with_capture();
-    let at = |name: &str| folder.path().join(name);
-    fs::create_dir(at("disk")).unwrap();
-    fs::create_dir(at("disk/charts")).unwrap();
-    fs::write(at("disk/flows.csv"), "of an earlier run").unwrap();
-    symlink("disk/flows.csv", at("r.csv")).unwrap();
-    symlink("disk/segments.csv", at("s.csv")).unwrap();
-    symlink("disk/charts", at("r.charts")).unwrap();
-    let done = run(
-        folder.path(),
-        &["a.pcap", "--out", "r.csv", "--segments", "s.csv"],
-    );
-    assert_eq!(done.status, 0, "{}", done.stderr);
-    for link in ["r.csv", "s.csv", "r.charts"] {
-        assert!(at(link).is_symlink(), "{link}");
-    }
-    let rows = |name: &str| fs::read_to_string(at(name)).unwrap().lines().count();
-    assert!(rows("disk/flows.csv") > 1 && rows("disk/segments.csv") > 1);
-    assert!(!names(&at("disk/charts")).is_empty());
-    assert_eq!(
-        names(&at("disk")),
-        set(&["charts", "flows.csv", "segments.csv"])
-    );
-    // However they are called, these are one file, and that is read.
-    symlink("disk/flows.csv", at("again.csv")).unwrap();
-    symlink("a.pcap", at("c.csv")).unwrap();
-    for (args, said) in [
-        (
-            ["a.pcap", "--out", "r.csv", "--segments", "again.csv"],
-            "cannot share a file",
-        ),
-        (
-            ["a.pcap", "--out", "c.csv", "--segments", "t.csv"],
-            "c.csv: is one of the files that are read",
-        ),
-    ] {
-        let refused = run(folder.path(), &args);
-        assert_eq!(refused.status, 2);
-        assert!(refused.stderr.contains(said), "{}", refused.stderr);
-    }
 }
 
 #[test]

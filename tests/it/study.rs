@@ -201,7 +201,8 @@ fn a_run_that_fails_is_left_out_and_the_others_are_not() {
         run.stderr
     );
     assert!(
-        run.stdout.contains("3 runs, 3 flows; 1 run failed"),
+        run.stdout
+            .contains("3 runs, 3 flows; left out: 1 run that failed"),
         "{}",
         run.stdout
     );

@@ -50,13 +50,44 @@ impl fmt::Display for FilterError {
             Some(found) => write!(f, "`{found}`")?,
             None => f.write_str("the end")?,
         }
-        if self.found.as_deref().is_some_and(is_for_display) {
+        let found = self.found.as_deref();
+        if found.is_some_and(is_of_others) {
+            f.write_str(
+                "; filters are over addresses and TCP ports: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
+            )?;
+        }
+        if found.is_some_and(is_for_display) {
             f.write_str(
                 "; filters are written as for tcpdump (`host 10.0.0.1 and port 443`), not as Wireshark's display filters",
             )?;
         }
         Ok(())
     }
+}
+
+/// Whether a word is one of tcpdump, pcap-filter(7), that is about something else than addresses and ports of TCP.
+fn is_of_others(word: &str) -> bool {
+    const WORDS: [&str; 18] = [
+        "arp",
+        "broadcast",
+        "ether",
+        "gateway",
+        "greater",
+        "icmp",
+        "icmp6",
+        "inbound",
+        "less",
+        "mpls",
+        "multicast",
+        "outbound",
+        "pppoes",
+        "proto",
+        "protochain",
+        "sctp",
+        "udp",
+        "vlan",
+    ];
+    WORDS.contains(&word) || word.split_once('[').is_some_and(|(of, _)| !of.is_empty())
 }
 
 /// Whether a word is of a display filter, wireshark-filter(4): a field, or a comparison.

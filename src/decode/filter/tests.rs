@@ -155,7 +155,7 @@ fn errors_point_at_the_word_and_say_what_was_expected() {
         ),
         (
             "udp",
-            "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `udp`",
+            "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `udp`; filters are over addresses and TCP ports: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
         ),
         (
             "ip and 80 ",
@@ -180,6 +180,15 @@ fn errors_point_at_the_word_and_say_what_was_expected() {
     ] {
         let error = Filter::parse(filter).unwrap_err().to_string();
         assert_eq!(error.contains("Wireshark"), is_for_display, "{error}");
+    }
+    for (filter, is_of_others) in [
+        ("tcp[13] & 2 != 0", true),
+        ("vlan 5", true),
+        ("port http", false),
+        ("host example.com", false),
+    ] {
+        let error = Filter::parse(filter).unwrap_err().to_string();
+        assert_eq!(error.contains("TCP ports"), is_of_others, "{error}");
     }
     assert!(Filter::parse(&"(".repeat(1000)).is_err());
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::begun::{begin, beside, forget, hold};
-use super::{contains, place_of};
+use super::contains;
 use crate::report::ReportError;
 use crate::report::chart::{ChartError, mark};
 
@@ -13,24 +13,21 @@ use crate::report::chart::{ChartError, mark};
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
-    /// Where that is: what a link leads to.
-    place: PathBuf,
     part: PathBuf,
     /// Says that somebody is at work on it.
     _held: Option<File>,
 }
 
 impl OutputFolder {
-    /// Begins to fill `path` with charts, or what a link of that name leads to; the folder around it is made where it is
-    /// not there.
+    /// Begins to fill `path` with charts; the folder around it is made where it is not there.
     ///
     /// # Errors
     /// [`ReportError::Write`] when the folder around it cannot be made or may not be written to, or
     /// a file has its name; [`ReportError::Occupied`] when an older one holds what is no chart.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
-        let place = place_of(path);
-        if place.exists() {
-            let found = match stranger(&place) {
+        // A link is replaced itself: what it leads to stays.
+        if path.exists() && !path.is_symlink() {
+            let found = match stranger(path) {
                 // Another process has taken it away since.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 found => found.map_err(|source| ReportError::Write {
@@ -46,13 +43,12 @@ impl OutputFolder {
             }
         }
         let (part, ()) =
-            begin(&place, |part| fs::create_dir(part)).map_err(|source| ReportError::Write {
+            begin(path, |part| fs::create_dir(part)).map_err(|source| ReportError::Write {
                 path: path.to_path_buf(),
                 source,
             })?;
         Ok(Self {
             path: path.to_path_buf(),
-            place,
             _held: hold(&part),
             part,
         })
@@ -94,13 +90,13 @@ impl OutputFolder {
         // between is found by the step itself, and whoever comes last has the place.
         loop {
             let old = self.take_old()?;
-            if !is_empty && let Err(error) = fs::rename(&self.part, &self.place) {
+            if !is_empty && let Err(error) = fs::rename(&self.part, &self.path) {
                 if is_taken(&error) {
                     discard(old)?;
                     continue;
                 }
                 // Best effort: it is the first mistake that is told.
-                old.map(|old| fs::rename(old, &self.place));
+                old.map(|old| fs::rename(old, &self.path));
                 return Err(error);
             }
             discard(old)?;
@@ -110,8 +106,8 @@ impl OutputFolder {
 
     /// Takes what stands in the place out of it, under a name of its own; `None` where nothing does.
     fn take_old(&self) -> io::Result<Option<PathBuf>> {
-        let old = beside(&self.place);
-        match fs::rename(&self.place, &old) {
+        let old = beside(&self.path);
+        match fs::rename(&self.path, &old) {
             Ok(()) => Ok(Some(old)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

@@ -87,7 +87,11 @@ const KEPT_FROM: [(&[Skip], &str); 6] = [
 ];
 
 /// What there is instead, where there is no TCP at all.
-const SOMETHING_ELSE: [(&[Skip], &str); 3] = [
+const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
+    (
+        &[Skip::Icmp],
+        "are ICMP; pings that were answered are in a table of their own, beside that of --out",
+    ),
     (
         &[Skip::Udp],
         "are UDP, as of QUIC or of a tunnel that is not known, which is not analysed",
@@ -194,6 +198,7 @@ mod tests {
             (Skip::MalformedIp, "editcap -T"),
             (Skip::NonIp, "not IP"),
             (Skip::Udp, "a tunnel that is not known"),
+            (Skip::OtherProtocol, "of IP protocols other than TCP"),
         ] {
             let all = said(&[(skip, 10)], 0);
             assert!(
@@ -213,7 +218,7 @@ mod tests {
             said(&[(Skip::Filtered, 10)], 0),
             "no packet matches the filter"
         );
-        assert_eq!(said(&[(Skip::Icmp, 10)], 0), "");
+        assert!(said(&[(Skip::Icmp, 10)], 0).starts_with("all packets are ICMP"));
         assert_eq!(why(0, 0, &Tally::default()), None);
     }
 

@@ -80,7 +80,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
         ),
         (
             out_of_order > 0,
-            format!("{} packets are far in time behind those before them in their captures: what waited and why packets were dropped is not to be trusted, unless `reordercap` puts them in order first", grouped(out_of_order)),
+            format!("{} packets have times far earlier than those recorded before them: queue lengths and causes of drops are unreliable, unless `reordercap` puts the captures in order first", grouped(out_of_order)),
         ),
         (
             untold > 0,
@@ -232,7 +232,7 @@ fn gaps(hop: &Hop, point: usize) -> Option<String> {
     };
     let more = match facts.gaps.len() - 1 {
         0 => String::new(),
-        more => format!("; so it is {} more", counted(more as u64, "time")),
+        more => format!("; and so on {} more", counted(more as u64, "occasion")),
     };
     Some(format!(
         "the {} capture has nothing for {}, {} after its first packet, {then}{more}",
@@ -268,7 +268,7 @@ fn apart(hop: &Hop) -> Option<String> {
     is_mostly_silent(pause_ns, all_ns).then(|| {
         let seconds = |ns: i64| grouped(ns.unsigned_abs() / 1_000_000_000);
         format!(
-            "for {} of {} s nothing passed, which means over time and charts count as well: {remedy}",
+            "nothing passed in {} of {} s, and averages over time and charts include that time: {remedy}",
             seconds(pause_ns),
             seconds(all_ns)
         )
@@ -341,7 +341,7 @@ fn contradicted_capacity(hop: &Hop, way: &Way, given_bps: f64) -> Option<String>
     let used = way.utilisation(given_bps)?;
     if used > 1.01 {
         return Some(format!(
-            "{used:.2} times as much left as the capacity given, {given}, lets through: what is told by the capacity is wrong"
+            "{used:.2} times as much left as the capacity given, {given}, lets through: figures that rest on the capacity are wrong"
         ));
     }
     if !way.contradicts(given_bps, hop.bin_ns) {

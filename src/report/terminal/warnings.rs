@@ -123,7 +123,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
 pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String> {
     let is_more = goodput_bps > capacity_bps;
     is_more.then(|| format!(
-        "its goodput is {}, more than the capacity given, {}: what is told by the capacity, such as utilisation, is wrong",
+        "its goodput is {}, more than the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong",
         rate(goodput_bps),
         rate(capacity_bps)
     ))
@@ -172,8 +172,8 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.headers_cut,
             format!(
-                "the snap length cut {} TCP headers: SACK and timestamps may be missing; {SNAP_LEN_ADVICE}",
-                grouped(quality.headers_cut)
+                "the snap length cut {}: SACK and timestamps may be missing; {SNAP_LEN_ADVICE}",
+                counted(quality.headers_cut, "TCP header")
             ),
         ),
         (
@@ -200,8 +200,8 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.clock_steps_back,
             format!(
-                "{} packets are older than the one before them: the clock stepped back, or several queues or interfaces were captured into one file, which `reordercap` puts in order",
-                grouped(quality.clock_steps_back)
+                "the time of {} is before that of the one in front of it: the clock stepped back, or several queues or interfaces were captured into one file, which `reordercap` puts in order",
+                counted(quality.clock_steps_back, "packet")
             ),
         ),
     ]

@@ -287,7 +287,7 @@ fn a_capacity_that_a_run_exceeds_is_said() {
         fs::copy(capture("drop-one.pcap"), folder.path().join(to)).unwrap();
     }
     let said = ": its goodput is ";
-    let more = "more than the capacity given, 100 kbit/s: figures that rest on the capacity, such as utilisation, is wrong";
+    let more = "more than the capacity given, 100 kbit/s: figures that rest on the capacity, such as utilisation, are wrong";
     for (files, others) in [
         ("{rate}_{run}.pcap", Some("; so it is of 1 other run\n")),
         ("{rate}_2.pcap", Some("\n")),

@@ -173,7 +173,7 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     let run = || PathAnalysis::run(&points, &config, &watch);
     let analysis = match progress::with_bar(&watch, scope(&points), args.quiet, run) {
         Err(PathError::Capture(error)) => {
-            terminal::say_capture_error(&error, &[]);
+            terminal::say_capture_errors(&[error], &[], &[]);
             return Ok(ExitStatus::Failed);
         }
         outcome => outcome?,

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::display_name;
-use crate::capture::{CaptureError, CaptureErrorKind};
+use crate::capture::{CaptureError, CaptureErrorKind, FileFacts};
 use crate::decode::Endpoint;
 use crate::metric;
 pub(super) use crate::study::with_causes;
@@ -32,7 +32,7 @@ pub use studies::{
 };
 use tables::flows_table;
 use text::{printable, without_numbers};
-use warnings::{damaged, is_mostly_silent, overlap, timeless};
+use warnings::{damaged, doubt, is_mostly_silent, overlap, timeless};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
 /// Flows shown in the table: what fits a screen.
@@ -180,9 +180,7 @@ pub fn report_damage(analysis: &Analysis, commands: &[String]) {
     for (place, capture) in analysis.captures.iter().enumerate() {
         // A command is the first word.
         let commands = if place == 0 { commands } else { &[] };
-        for error in &capture.errors {
-            say_capture_error(error, commands);
-        }
+        say_capture_errors(&capture.errors, commands, &capture.files);
         if let Some(text) = given_up(capture.given_up) {
             say(&format!("warning: {}: {text}", called(capture)));
         }
@@ -207,9 +205,12 @@ fn called(capture: &CaptureAnalysis) -> String {
     }
 }
 
-/// Prints what is wrong with a capture, and what to do about it.
-pub fn say_capture_error(error: &CaptureError, commands: &[String]) {
-    say(&format!("error: {error}{}", hint(error, commands)));
+/// Prints what is wrong with a capture of these `files`, and what to do about it.
+pub fn say_capture_errors(errors: &[CaptureError], commands: &[String], files: &[FileFacts]) {
+    for error in errors {
+        let (doubt, hint) = (doubt(error, files), hint(error, commands));
+        say(&format!("error: {error}{doubt}{hint}"));
+    }
 }
 
 /// What to do about an error, where that depends on the command.

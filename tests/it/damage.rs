@@ -364,3 +364,19 @@ fn records_that_a_wrong_checksum_is_over_are_said_to_be_doubtful() {
         assert!(run.stderr.contains(said), "{}", run.stderr);
     }
 }
+
+#[test]
+fn damage_among_records_of_a_compressed_file_may_have_begun_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let (bytes, _) = damaged();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    fs::write(folder.path().join("bad.pcap"), bytes).unwrap();
+    fs::write(folder.path().join("bad.pcap.gz"), gzip.finish().unwrap()).unwrap();
+    for (name, is_said) in [("bad.pcap", false), ("bad.pcap.gz", true)] {
+        let run = run(folder.path(), &[name]);
+        assert_eq!(run.status, 1);
+        let said = "the 400 records before it are used; where `gzip -t` tells of damage, too, it began earlier";
+        assert_eq!(run.stderr.contains(said), is_said, "{}", run.stderr);
+    }
+}

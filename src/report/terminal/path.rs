@@ -9,7 +9,7 @@ use super::super::largest::largest_path_flows;
 use super::tables::flows_table;
 use super::{
     FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, overlap,
-    print, rate, repairs, say, say_capture_error, timeless, volume, written_line,
+    print, rate, repairs, say, say_capture_errors, timeless, volume, written_line,
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
@@ -22,8 +22,8 @@ pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
     for (number, hop) in analysis.hops.iter().enumerate() {
         // The point between two hops is of both.
         let facts = &hop.facts[usize::from(number > 0)..];
-        for error in facts.iter().flat_map(|facts| &facts.errors) {
-            say_capture_error(error, &[]);
+        for facts in facts {
+            say_capture_errors(&facts.errors, &[], &facts.files);
         }
         for repair in facts.iter().flat_map(|facts| repairs(&facts.files)) {
             say(&format!("warning: {repair}"));

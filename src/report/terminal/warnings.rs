@@ -1,8 +1,9 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
-use crate::capture::display_name;
-use crate::capture::{FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution};
+use crate::capture::{
+    CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name,
+};
 use crate::decode::Skip;
 use crate::flow::SHARDS;
 use crate::observe::Span;
@@ -117,6 +118,19 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
         overfull((delivered.goodput_bps()?, capacity.bps))
     }));
     said
+}
+
+/// What damage among records casts doubt on, where one of `files` was compressed: the stream may be damaged before them, and
+/// what it gives then looks like records for a while.
+pub(super) fn doubt(error: &CaptureError, files: &[FileFacts]) -> String {
+    let mut files = files.iter().filter(|file| file.path == error.path);
+    let compression = files.find_map(|file| file.compression);
+    let compression = compression.filter(|_| error.kind.is_damage());
+    compression.map_or_else(String::new, |format| {
+        format!(
+            "; where `{format} -t` tells of damage, too, it began earlier, in records that are used"
+        )
+    })
 }
 
 /// Whether more came through than there is said to be room for.

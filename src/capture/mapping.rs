@@ -144,8 +144,9 @@ mod guard {
             let Some(slot) = SLOTS.iter().find(take) else {
                 return Err(io::Error::other("too many mapped files"));
             };
-            slot.len.store(len, Ordering::Relaxed);
-            slot.lost.store(false, Ordering::Relaxed);
+            // In one order with what the handler reads: who sees this length sees that the slot was taken.
+            slot.len.store(len, Ordering::SeqCst);
+            slot.lost.store(false, Ordering::SeqCst);
             slot.start.store(start, Ordering::SeqCst);
             Ok(Self { slot })
         }
@@ -234,22 +235,35 @@ mod guard {
 
     /// Not one of ours: to whoever was asked before.
     fn hand_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        type Plain = unsafe extern "C" fn(libc::c_int);
+        type WithInfo = unsafe extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
+
         let Some(Some(before)) = BEFORE.get() else {
             return;
         };
-        if before.sa_sigaction == libc::SIG_DFL
-            || before.sa_sigaction == libc::SIG_IGN
-            || before.sa_flags & libc::SA_SIGINFO == 0
-        {
-            // SAFETY: puts back what stood there; the touch is repeated when this handler returns,
-            // and then meets it.
-            unsafe { libc::sigaction(signal, before, ptr::null_mut()) };
-        } else {
-            type Handler = extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void);
-            // SAFETY: neither of the two special values and with `SA_SIGINFO`: the address of a
-            // function of this type, set by those who wanted it called with these arguments.
-            let handler = unsafe { std::mem::transmute::<usize, Handler>(before.sa_sigaction) };
-            handler(signal, info, context);
+        // SAFETY: the system calls the handler with information, whose first fields every signal has.
+        let is_sent = unsafe { (*info).si_code } <= 0;
+        match before.sa_sigaction {
+            libc::SIG_IGN if is_sent => {}
+            libc::SIG_DFL | libc::SIG_IGN => {
+                // SAFETY: puts back what stood there; the touch is repeated when this handler returns, and then meets
+                // it, and so does a signal that was sent and is sent again.
+                unsafe {
+                    libc::sigaction(signal, before, ptr::null_mut());
+                    if is_sent {
+                        libc::raise(signal);
+                    }
+                }
+            }
+            // SAFETY: neither of the two special values and without `SA_SIGINFO`: the address of a function of this
+            // type, set by those who wanted it called with the signal.
+            handler if before.sa_flags & libc::SA_SIGINFO == 0 => unsafe {
+                std::mem::transmute::<usize, Plain>(handler)(signal);
+            },
+            // SAFETY: the same with `SA_SIGINFO`, and these arguments.
+            handler => unsafe {
+                std::mem::transmute::<usize, WithInfo>(handler)(signal, info, context);
+            },
         }
     }
 }

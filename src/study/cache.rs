@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
@@ -46,11 +47,7 @@ impl CacheKey {
     pub(super) fn of(path: &Path, options: &str) -> io::Result<Self> {
         let mut file = fs::File::open(path)?;
         let meta = file.metadata()?;
-        let changed_ns = meta
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-            .map_or(0, |since| since.as_nanos());
+        let changed_ns = changed_ns(&meta);
         let mut ends = Vec::new();
         (&mut file).take(ENDS_BYTES).read_to_end(&mut ends)?;
         if meta.len() > ENDS_BYTES {
@@ -62,14 +59,35 @@ impl CacheKey {
         Ok(Self {
             place: place.to_string_lossy().into_owned(),
             state: format!(
-                "{} {SHAPE} {} {changed_ns} {:016x} {:016x}",
+                "{} {SHAPE} {} {} {changed_ns} {:016x} {:016x}",
                 env!("CARGO_PKG_VERSION"),
+                program(),
                 meta.len(),
                 hash(&ends),
                 hash(&options),
             ),
         })
     }
+}
+
+/// The program that runs, by its size and the time of its last change: what another build measured may be another number
+/// though the version is the same. Empty where the system does not say.
+fn program() -> &'static str {
+    static PROGRAM: OnceLock<String> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let file = std::env::current_exe().and_then(fs::metadata);
+        file.map_or_else(
+            |_| String::new(),
+            |file| format!("{}-{}", file.len(), changed_ns(&file)),
+        )
+    })
+}
+
+/// When a file was changed last, in ns since 1970; 0 where the system does not say.
+fn changed_ns(file: &fs::Metadata) -> u128 {
+    let changed = file.modified().ok();
+    let since = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos())
 }
 
 fn hash(value: &impl Hash) -> u64 {

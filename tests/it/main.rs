@@ -16,6 +16,7 @@ mod directions;
 mod formats;
 mod fragments;
 mod hostile;
+mod kept_runs;
 mod manifests;
 mod measured;
 mod measured_rows;

@@ -109,7 +109,7 @@ const OUTSIDE_WORLD: &[(&str, &[&str])] = &[
             "cli/interrupt",
         ],
     ),
-    ("std::env", &["report/terminal", "cli"]),
+    ("std::env", &["report/terminal", "cli", "study/cache"]),
     (
         "std::time",
         &["capture/cost", "cli", "report/output", "study/cache"],

@@ -48,7 +48,7 @@ impl Beginnings {
                     let point = usize::from(heading == Heading::Forward);
                     let at = calibration.aligned(point, note.at, note.frame);
                     if let Some(beginning) = beginnings.before(at.saturating_sub(1))
-                        && beginning.held.len() < HELD_MAX
+                        && beginning.held.len() < HELD_AT_BEGINNING_MAX
                     {
                         beginning.held.push((at, note.ip_len));
                     }
@@ -116,4 +116,4 @@ impl Beginning {
 }
 
 /// No queue holds more packets.
-const HELD_MAX: usize = 1 << 20;
+const HELD_AT_BEGINNING_MAX: usize = 1 << 20;

@@ -119,8 +119,8 @@ impl HalfFlow {
         let floor = una.max(ack);
         let highest_before = self.board.highest_end();
         let blocks = segment.sack.as_slice();
-        let highest = self.high.max(ack) + REACH_MAX;
-        let range = |block| stream_range(unwrapper, block, ack, highest);
+        let bounds = self.sack_bounds(ack);
+        let range = |block| stream_range(unwrapper, block, ack, bounds.clone());
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);

@@ -23,7 +23,7 @@ impl HalfFlow {
         };
         // Below the first byte nothing is known.
         let ack = unwrapper.offset(ack, 0);
-        let range = |block| stream_range(unwrapper, block, ack, REACH_MAX);
+        let range = |block| stream_range(unwrapper, block, ack, i64::MIN..=REACH_MAX);
         self.board
             .report(sack.as_slice(), ack.max(0), range, |_| ());
     }

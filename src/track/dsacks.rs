@@ -1,5 +1,7 @@
 //! What a DSACK tells: bytes that came to the receiver twice (RFC 2883).
 
+use std::ops::RangeInclusive;
+
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
@@ -84,8 +86,8 @@ impl HalfFlow {
             return;
         };
         let ack = unwrapper.offset(segment.ack, una);
-        let highest = self.high.max(ack) + REACH_MAX;
-        let range = |block| stream_range(unwrapper, block, ack, highest);
+        let bounds = self.sack_bounds(ack);
+        let range = |block| stream_range(unwrapper, block, ack, bounds.clone());
         let blocks = segment.sack.as_slice();
         if let Some(twice) = find_dsack(blocks, ack, range)
             .filter(|&twice| !(self.was_reported(twice, ack) || are_left_over(blocks, ack, range)))
@@ -114,17 +116,28 @@ impl HalfFlow {
     }
 }
 
-/// Where in the stream a SACK block of an ACK of `ack` lies, below `highest`.
+impl HalfFlow {
+    /// Where SACK blocks of an ACK of `ack` may lie: not below the SYN, where that was seen, as where something on the way
+    /// changes numbers and not the blocks.
+    #[inline]
+    pub(super) fn sack_bounds(&self, ack: i64) -> RangeInclusive<i64> {
+        let lowest = if self.has_syn { -1 } else { i64::MIN };
+        lowest..=self.high.max(ack) + REACH_MAX
+    }
+}
+
+/// Where in the stream a SACK block of an ACK of `ack` lies, within `bounds`.
 #[inline]
 pub(super) fn stream_range(
     unwrapper: Unwrapper,
     block: SackBlock,
     ack: i64,
-    highest: i64,
+    bounds: RangeInclusive<i64>,
 ) -> Option<StreamRange> {
     let start = unwrapper.offset(block.start, ack);
     let end = unwrapper.offset(block.end, ack);
-    let sane = start < end && end - start <= REACH_MAX && end <= highest;
+    let sane =
+        start < end && end - start <= REACH_MAX && start >= *bounds.start() && end <= *bounds.end();
     sane.then_some(StreamRange { start, end })
 }
 

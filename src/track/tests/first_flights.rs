@@ -213,14 +213,14 @@ fn what_a_larger_packet_leaves_out_may_have_been_as_many_smaller_ones() {
              101 A>B data 100..200 id 3
              120 B>A ack 100
              121 B>A ack 200
-             125 A>B data 700..1700 id 9
-             145 B>A ack 200 sack 700..1700
-             155 A>B data 200..700 id 10
-             175 B>A ack 1700",
+             175 A>B data 700..1700 id 9
+             195 B>A ack 200 sack 700..1700
+             205 A>B data 200..700 id 10
+             225 B>A ack 1700",
         ),
         "100 new 0..100 rtt 20 clean
          101 new 100..200 rtt 20 clean
-         125 new 700..1700 rtt 20 sack
-         155 retransmission 200..700 fast upstream ip_id",
+         175 new 700..1700 rtt 20 sack
+         205 retransmission 200..700 fast upstream ip_id",
     );
 }

@@ -550,3 +550,17 @@ fn a_closed_window_that_data_tells_counts_once_though_the_data_comes_twice() {
         ["150 ZeroWindow", "160 ZeroWindow", "170 ZeroWindow"]
     );
 }
+
+/// As where something on the way changes sequence numbers, and not those in SACK blocks.
+#[test]
+fn a_block_below_the_syn_tells_of_nothing_that_came_twice() {
+    let is_told = |trace: &str| {
+        let signs = play(trace).signs;
+        signs.iter().any(|sign| sign.ends_with("Dsack"))
+    };
+    let block = |block: &str| format!("100 A>B data 5000..6000\n120 B>A ack 6000 sack {block}");
+    assert!(!is_told(&opened(&block("-500000..-499000"))));
+    assert!(is_told(&opened(&block("1000..2000"))));
+    // Where no SYN was seen it may be of what was sent before.
+    assert!(is_told(&block("-500000..-499000")));
+}

@@ -385,7 +385,7 @@ pub struct ClassifiedSegment {
     pub payload_len: u32,
     /// The final judgement.
     pub verdict: Verdict,
-    /// RTT sample of this segment and its label.
+    /// RTT sample of this segment, in ns, and its label (METRICS.md R1).
     pub rtt: Option<(i64, RttLabel)>,
     /// Bytes in flight with this segment (METRICS.md I1); `None` before the first ACK.
     pub in_flight_bytes: Option<u64>,

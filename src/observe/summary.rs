@@ -66,14 +66,14 @@ impl Span {
 
 /// Counts and distributions of one direction; names and definitions as in METRICS.md, "Per flow".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each field is the METRICS.md entry of the same name"
-)]
 pub struct DirectionSummary {
+    /// IP packets of this direction (METRICS.md C1).
     pub packets: u64,
+    /// IP packets with payload; of a segment in fragments each of them (C1).
     pub data_packets: u64,
+    /// Sum of IP total lengths, in bytes (C2).
     pub ip_bytes: u64,
+    /// TCP payload, every copy counted, in bytes (C3).
     pub payload_bytes: u64,
     /// All packets of this direction.
     pub span: Option<Span>,
@@ -81,12 +81,16 @@ pub struct DirectionSummary {
     pub data_span: Option<Span>,
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,
+    /// Times from data to the first ACK that covers it, in ns (R1, R2).
     pub rtt: DelayDistribution,
+    /// Those of packets that passed once and end where the cumulative ACK points, in ns (R3).
     pub rtt_exact: DelayStats,
+    /// Times from timestamps to their first echoes, in ns (R4).
     pub rtt_ts: DelayStats,
     in_flight_bytes_max: u64,
-    /// Saturates.
+    /// Bytes in flight (I1) at each data segment, added up; saturates.
     pub in_flight_bytes_sum: u64,
+    /// Data segments at which bytes in flight are known.
     pub in_flight_samples: u64,
     /// Where there is any.
     incidents: Option<Box<Incidents>>,
@@ -95,42 +99,68 @@ pub struct DirectionSummary {
 /// What is out of the ordinary in a flow, and in most flows never happens; names and definitions as
 /// in METRICS.md, "Per flow".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each field is the METRICS.md entry of the same name"
-)]
 pub struct Incidents {
+    /// Data segments of class `retransmission` (X1).
     pub retransmitted_packets: u64,
+    /// Their payload, with the old part of segments that are partly new, in bytes (X1).
     pub retransmitted_bytes: u64,
+    /// Retransmissions that were asked for (X2).
     pub rtx_fast: u64,
+    /// Retransmissions that a timer brought (X2).
     pub rtx_timeout: u64,
+    /// Retransmissions that probed for a lost tail (X2).
     pub rtx_tail_probe: u64,
+    /// Retransmissions of what the receiver had (X2).
     pub rtx_unneeded: u64,
+    /// Packets lost before they came here (X3).
     pub lost_upstream: u64,
+    /// Packets lost behind here (X3).
     pub lost_downstream: u64,
+    /// Originals that came late here (X4).
     pub reordered_packets: u64,
+    /// Packets that overtook one of them, at most (X4); 0 without any.
     pub reordering_extent_max: u64,
+    /// How late one of them was, at most, in ns (X4); 0 without any.
     pub reordering_late_ns_max: i64,
+    /// Segments that were overtaken behind here (X4).
     pub reordered_at_receiver: u64,
+    /// Copies that the network made (X5).
     pub duplicate_packets: u64,
+    /// Segments of which nothing decides what they are (X6).
     pub ambiguous_packets: u64,
+    /// Duplicate ACKs (X7).
     pub dup_acks: u64,
+    /// SACK blocks, without DSACKs (X7).
     pub sack_blocks: u64,
+    /// DSACKs (X7).
     pub dsacks: u64,
+    /// Segments of the receiver that say that it has no room (X7).
     pub zero_windows: u64,
+    /// Data segments that end where the window ends (X7).
     pub window_full: u64,
+    /// Keep-alives of the sender (X7).
     pub keepalives: u64,
+    /// Probes of a closed window (X7).
     pub window_probes: u64,
+    /// Packets marked ECT(0), ECT(1) or CE (H1).
     pub ecn_capable_packets: u64,
+    /// Packets marked CE: congestion experienced (H1).
     pub ce_marks: u64,
+    /// Segments of the receiver that echo that (H1).
     pub ece_echoes: u64,
     /// Data packets larger than the MSS: captured before segmentation or after merging.
     pub super_segments: u64,
+    /// Packets whose length the frame alone says (C2).
     pub lengths_from_frame: u64,
+    /// TCP headers that the snap length cut (Q1).
     pub headers_cut: u64,
+    /// Packets that are older than the one before them (Q1).
     pub clock_steps_back: u64,
+    /// Repairs of losses (X8).
     pub recovery_episodes: u64,
+    /// Those in which a timer ran out (X8).
     pub recovery_timeout_episodes: u64,
+    /// Their time together, in ns (X8).
     pub recovery_ns: i64,
     /// Fragments of data segments but for one of each: what `data_packets` counts besides segments.
     pub further_fragments: u64,

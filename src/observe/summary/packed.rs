@@ -11,14 +11,14 @@ use crate::track::HalfState;
 
 /// What rates are made of: the numbers of a flow that come first, and are unpacked without the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    missing_docs,
-    reason = "each field is the METRICS.md entry of the same name"
-)]
 pub struct Outline {
+    /// IP packets of this direction (METRICS.md C1).
     pub packets: u64,
+    /// IP packets with payload; of a segment in fragments each of them (C1).
     pub data_packets: u64,
+    /// Sum of IP total lengths, in bytes (C2).
     pub ip_bytes: u64,
+    /// TCP payload, every copy counted, in bytes (C3).
     pub payload_bytes: u64,
     /// Packets with payload.
     pub data_span: Option<Span>,

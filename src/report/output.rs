@@ -13,7 +13,7 @@ pub use begun::abandon;
 pub use folder::OutputFolder;
 
 use super::ReportError;
-use begun::{begin, forget, hold};
+use begun::{begin, forget};
 
 /// A file being written: under a name of its own beside the final one, until it is complete.
 ///
@@ -24,8 +24,8 @@ pub struct Pending {
     path: PathBuf,
     part: PathBuf,
     file: Option<BufWriter<File>>,
-    /// Says that somebody is at work on it.
-    _held: Option<File>,
+    /// The complete file, which stays open until it is in its place: its lock says that somebody is at work on it.
+    complete: Option<File>,
     /// What the system said when something could not be written.
     refusal: Option<io::Error>,
 }
@@ -45,9 +45,11 @@ impl Pending {
             path: path.to_path_buf(),
             source,
         })?;
+        // Where there are no locks, what a killed process leaves stays.
+        let _ = file.try_lock();
         Ok(Self {
             path: path.to_path_buf(),
-            _held: hold(&part),
+            complete: None,
             part,
             file: Some(BufWriter::new(file)),
             refusal: None,
@@ -68,10 +70,10 @@ impl Pending {
         let Some(file) = self.file.take() else {
             return Ok(());
         };
-        file.into_inner()
-            .map_err(io::IntoInnerError::into_error)
-            .and_then(|file| file.sync_data())
-            .map_err(|source| self.failed(source))
+        let written = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let written = written.and_then(|file| file.sync_data().map(|()| file));
+        self.complete = Some(written.map_err(|source| self.failed(source))?);
+        Ok(())
     }
 
     /// Puts the complete file in its place, in one step.

@@ -36,15 +36,18 @@ fn on_signal(mut handler: impl FnMut() + Send + 'static) {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
         let heeded = heeded.filter(|&signal| !is_ignored(signal));
+        let (deaf, is_deaf) = std::sync::mpsc::channel::<()>();
         let listen = move || {
-            let Ok(mut signals) = signal_hook::iterator::Signals::new(heeded) else {
-                return;
-            };
+            let signals = signal_hook::iterator::Signals::new(heeded);
+            drop(deaf);
+            let Ok(mut signals) = signals else { return };
             for _ in signals.forever() {
                 handler();
             }
         };
         let _ = std::thread::Builder::new().spawn(listen);
+        // Nothing is begun that a signal would leave behind: this ends when they are listened to, or nobody can.
+        let _ = is_deaf.recv();
     }
     #[cfg(not(unix))]
     let _ = ctrlc::set_handler(move || handler());

@@ -44,7 +44,7 @@ impl Latest {
     pub(super) fn usual(&self) -> Option<RangeInclusive<i64>> {
         let known = &self.delays[..LATEST.min(self.seen as usize)];
         let (least, most) = (*known.iter().min()?, *known.iter().max()?);
-        let more = LONGER * most.saturating_sub(least);
+        let more = most.saturating_sub(least).saturating_mul(LONGER);
         let most = most.saturating_add(more).saturating_add(LONGER_NS);
         (known.len() >= KNOWN_MIN).then(|| least.saturating_sub(LONGER_NS)..=most)
     }
@@ -118,3 +118,23 @@ const KNOWN_MIN: usize = 8;
 /// A packet that takes so many times as much longer than others as these differ, and this time, in ns, was lost.
 const LONGER: i64 = 4;
 const LONGER_NS: i64 = 20_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_of_centuries_are_usual_where_all_are_as_long() {
+        let usual = |delays: [i64; 2]| {
+            let mut latest = Latest::default();
+            for number in 0..LATEST as u64 {
+                latest.note(number, delays[number as usize % 2]);
+            }
+            latest.usual().unwrap()
+        };
+        assert!(usual([0, i64::MAX]).contains(&i64::MAX));
+        assert!(usual([i64::MIN, i64::MAX]).contains(&0));
+        let few = usual([1_000_000, 2_000_000]);
+        assert!(few.contains(&1_500_000) && !few.contains(&1_000_000_000_000));
+    }
+}

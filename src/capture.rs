@@ -45,7 +45,6 @@ mod pipe;
 mod reader;
 mod record;
 mod repair;
-
 mod source;
 mod starts;
 mod variant;

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::capture::display_name;
-use crate::capture::{CaptureSource, Io};
+use crate::capture::{CaptureSource, Io, display_name};
 use crate::decode::{DecodeOptions, Endpoint, Filter};
 use crate::flow::ConnectionLimits;
 use crate::metric::BalanceWeights;

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::Path;
 
-/// The name of a file for tables and messages: as it is, but that what is no letter is written as an escape. That are
-/// bytes that are no UTF-8 (`\xff`), so that two names stay two, and characters that do something to who reads them: ends
-/// of lines and other control characters (`\n`), and those that turn the direction of the text around.
+/// The name of a file for tables and messages: with escapes for bytes that are no UTF-8 (`\xff`), so that two names stay
+/// two, and for characters that act on what is around them: ends of lines and other control characters (`\n`), and those
+/// that turn the direction of a text around.
 pub fn display_name<P: AsRef<Path> + ?Sized>(path: &P) -> DisplayName<'_> {
     DisplayName(path.as_ref())
 }

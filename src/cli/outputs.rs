@@ -108,18 +108,19 @@ pub(super) fn ensure_apart(
     ensure!(
         whole(out) != whole(other),
         "{}: --out and {option} cannot share a file",
-        display_name(&out)
+        display_name(out)
     );
     let mut siblings = tables.iter().map(|table| sibling(out, table));
     ensure!(
         siblings.all(|table| whole(&table) != whole(other)),
         "{}: --out writes a table of this name beside its own: give {option} another name",
-        display_name(&other)
+        display_name(other)
     );
     Ok(())
 }
 
-/// A path however it is written, such as with `./` before or through a link to the folder, and whether it is there or not.
+/// A path however it is written, such as with `./` before or through a link to the folder, and whether it is there or
+/// not.
 fn whole(path: &Path) -> PathBuf {
     let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     entry(path).unwrap_or_else(absolute)

@@ -13,8 +13,7 @@ use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
 use super::{ExitStatus, fill_page, interrupt, outputs};
 use crate::analyze::Watch;
-use crate::capture::CaptureSource;
-use crate::capture::display_name;
+use crate::capture::{CaptureSource, display_name};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, PathError, Point, QueueLimit};
 use crate::report::chart;
 use crate::report::tables::{Metadata, Workers, fill, fill_packed};
@@ -237,7 +236,7 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
     }
     // Such a file would show an empty queue without drops, or every packet twice.
     if let Some(twice) = plan::given_twice(points.iter().map(Vec::as_slice)) {
-        let name = display_name(&twice.path);
+        let name = display_name(twice.path);
         ensure!(
             twice.is_one_group,
             "{name}: is given at two points: name a capture from before the queue and another one, taken at the same time, from after it"

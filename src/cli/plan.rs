@@ -8,8 +8,7 @@ use anyhow::{Context as _, ensure};
 use super::args::{Args, IoChoice};
 use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
-use crate::capture::Io;
-use crate::capture::display_name;
+use crate::capture::{Io, display_name};
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::Metadata;
@@ -189,7 +188,7 @@ fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
     let Some(twice) = given_twice(std::iter::once(args.captures.as_slice())) else {
         return Ok(());
     };
-    let name = display_name(&twice.path);
+    let name = display_name(twice.path);
     ensure!(
         !args.concat,
         "{name}: is given twice: with --concat name each part of the capture once"

@@ -14,9 +14,8 @@ use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
 use super::sighting::{FlowKey, Identity, Print, Rules, Sighting, usual_checksum};
 use crate::analyze::Watch;
-use crate::capture::display_name;
 use crate::capture::{
-    CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window,
+    CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window, display_name,
 };
 use crate::decode::{DecodeOptions, Filter, Segment, usual};
 

@@ -31,12 +31,12 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Begins to write `path`; the folder that it is in is made where it is not there. A link of that name will be replaced
-    /// itself: nothing is written where others let it lead.
+    /// Begins to write `path`; the folder that it is in is made where it is not there. A link of that name will be
+    /// replaced itself: nothing is written where others let it lead.
     ///
     /// # Errors
-    /// [`ReportError::Write`] when the folder cannot be made or may not be written to, or what is there is no file or may
-    /// not be written over.
+    /// [`ReportError::Write`] when the folder cannot be made or may not be written to, or what is there is no file or
+    /// may not be written over.
     pub fn create(path: &Path) -> Result<Self, ReportError> {
         // An earlier result stays until this one is complete, so it must not be opened; and a file
         // of the same temporary name belongs to somebody else.

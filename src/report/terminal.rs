@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
-use crate::capture::display_name;
-use crate::capture::{CaptureError, CaptureErrorKind, FileFacts};
+use crate::capture::{CaptureError, CaptureErrorKind, FileFacts, display_name};
 use crate::decode::Endpoint;
 use crate::metric;
 pub(super) use crate::study::with_causes;

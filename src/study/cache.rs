@@ -70,8 +70,8 @@ impl CacheKey {
     }
 }
 
-/// The program that runs, by its size and the time of its last change: what another build measured may be another number
-/// though the version is the same. Empty where the system does not say.
+/// The program that runs, by its size and the time of its last change: what another build measured may be another
+/// number though the version is the same. Empty where the system does not say.
 fn program() -> &'static str {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     PROGRAM.get_or_init(|| {

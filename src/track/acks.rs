@@ -120,7 +120,7 @@ impl HalfFlow {
         let highest_before = self.board.highest_end();
         let blocks = segment.sack.as_slice();
         let bounds = self.sack_bounds(ack);
-        let range = |block| stream_range(unwrapper, block, ack, bounds.clone());
+        let range = |block| stream_range(unwrapper, block, ack, bounds);
         let dsack = find_dsack(blocks, ack, range);
         if let Some(dsack) = dsack {
             sink.signal(dir, segment.at, Signal::Dsack);

@@ -4,6 +4,7 @@
 use super::delays::nearly;
 use super::dsacks::stream_range;
 use super::half::{HalfFlow, REACH_MAX};
+use super::ranges::StreamRange;
 use crate::decode::Segment;
 use crate::event::{Class, Confidence, Evidence, Reason, Verdict};
 use crate::time::CaptureTime;
@@ -23,7 +24,11 @@ impl HalfFlow {
         };
         // Below the first byte nothing is known.
         let ack = unwrapper.offset(ack, 0);
-        let range = |block| stream_range(unwrapper, block, ack, i64::MIN..=REACH_MAX);
+        let bounds = StreamRange {
+            start: i64::MIN,
+            end: REACH_MAX,
+        };
+        let range = |block| stream_range(unwrapper, block, ack, bounds);
         self.board
             .report(sack.as_slice(), ack.max(0), range, |_| ());
     }

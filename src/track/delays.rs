@@ -44,8 +44,8 @@ impl Delays {
         nearly(self.timeout_ns()).max(self.round_trip_ns() + TIMER_NS_MIN / 2)
     }
 
-    /// The longest silence, in ns, that a tail loss probe ends: half as much again as two round trips and the longest that
-    /// an ACK is delayed (RFC 8985 section 7.2); `None` where a half of the path is not known.
+    /// The longest silence, in ns, that a tail loss probe ends: half as much again as two round trips and the longest
+    /// that an ACK is delayed (RFC 8985 section 7.2); `None` where a half of the path is not known.
     pub(super) fn probe_ns_max(&self) -> Option<i64> {
         self.downstream.min_ns()?;
         self.upstream.min_ns()?;

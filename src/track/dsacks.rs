@@ -1,7 +1,5 @@
 //! What a DSACK tells: bytes that came to the receiver twice (RFC 2883).
 
-use std::ops::RangeInclusive;
-
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, PARTS_MAX};
 use super::ranges::StreamRange;
@@ -87,7 +85,7 @@ impl HalfFlow {
         };
         let ack = unwrapper.offset(segment.ack, una);
         let bounds = self.sack_bounds(ack);
-        let range = |block| stream_range(unwrapper, block, ack, bounds.clone());
+        let range = |block| stream_range(unwrapper, block, ack, bounds);
         let blocks = segment.sack.as_slice();
         if let Some(twice) = find_dsack(blocks, ack, range)
             .filter(|&twice| !(self.was_reported(twice, ack) || are_left_over(blocks, ack, range)))
@@ -114,15 +112,15 @@ impl HalfFlow {
             .is_some_and(|fin| (fin + 1, fin + 1) == (ack, twice.end));
         (has_fin || twice.end - twice.start > packet) && !parts.is_empty() && parts.all(is_reported)
     }
-}
 
-impl HalfFlow {
-    /// Where SACK blocks of an ACK of `ack` may lie: not below the SYN, where that was seen, as where something on the way
-    /// changes numbers and not the blocks.
+    /// Where SACK blocks of an ACK of `ack` may lie: not below the SYN, where that was seen, as where something on the
+    /// way changes numbers and not the blocks.
     #[inline]
-    pub(super) fn sack_bounds(&self, ack: i64) -> RangeInclusive<i64> {
-        let lowest = if self.has_syn { -1 } else { i64::MIN };
-        lowest..=self.high.max(ack) + REACH_MAX
+    pub(super) fn sack_bounds(&self, ack: i64) -> StreamRange {
+        StreamRange {
+            start: if self.has_syn { -1 } else { i64::MIN },
+            end: self.high.max(ack) + REACH_MAX,
+        }
     }
 }
 
@@ -132,12 +130,12 @@ pub(super) fn stream_range(
     unwrapper: Unwrapper,
     block: SackBlock,
     ack: i64,
-    bounds: RangeInclusive<i64>,
+    bounds: StreamRange,
 ) -> Option<StreamRange> {
     let start = unwrapper.offset(block.start, ack);
     let end = unwrapper.offset(block.end, ack);
     let sane =
-        start < end && end - start <= REACH_MAX && start >= *bounds.start() && end <= *bounds.end();
+        start < end && end - start <= REACH_MAX && bounds.start <= start && end <= bounds.end;
     sane.then_some(StreamRange { start, end })
 }
 

@@ -317,8 +317,8 @@ impl HalfFlow {
             .is_some_and(|until| self.una < Some(until))
     }
 
-    /// Whether a silence before a repeat of what begins at `start` is too long for a probe, and nothing lower is outstanding,
-    /// so that a timer repeats it.
+    /// Whether a silence before a repeat of what begins at `start` is too long for a probe, and nothing lower is
+    /// outstanding, so that a timer repeats it.
     fn is_late_for_probe(&self, start: i64, silence_ns: i64) -> bool {
         let is_lowest = self.una.is_none_or(|una| start <= una);
         let longest_ns = self.delays.probe_ns_max();

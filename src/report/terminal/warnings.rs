@@ -120,8 +120,8 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said
 }
 
-/// What damage among records casts doubt on, where one of `files` was compressed: the stream may be damaged before them, and
-/// what it gives then looks like records for a while.
+/// What damage among records casts doubt on, where one of `files` was compressed: the stream may be damaged before them,
+/// and what it gives then looks like records for a while.
 pub(super) fn doubt(error: &CaptureError, files: &[FileFacts]) -> String {
     let mut files = files.iter().filter(|file| file.path == error.path);
     let compression = files.find_map(|file| file.compression);

@@ -131,3 +131,41 @@ fn a_file_is_the_same_under_two_names_and_a_pipe_is_read_once() {
     let said = "./pipe: is given twice, and what comes through a pipe can be read only once";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }
+
+#[test]
+fn captures_are_called_by_what_they_are() {
+    let folder = with_capture();
+    fs::copy(
+        capture("two-flows-cubic-bbr.pcap.zst"),
+        folder.path().join("b.pcap"),
+    )
+    .unwrap();
+    let said = |args: &[&str]| run(folder.path(), args);
+    let in_parts = said(&["--concat", "a.pcap", "b.pcap"]).stdout;
+    assert!(
+        in_parts.contains("a.pcap and 1 further part: "),
+        "{in_parts}"
+    );
+    // What --top leaves out is said where it leaves nothing to compare, too.
+    let top = said(&["b.pcap", "--top", "1"]).stdout;
+    assert!(
+        top.contains("no fness, as --top leaves no two flows"),
+        "{top}"
+    );
+    // A command is the first word, and behind `--` is none.
+    let is_hinted = |args: &[&str]| said(args).stderr.contains("if this is to be a command");
+    assert!(is_hinted(&["studdy"]) && !is_hinted(&["a.pcap", "studdy"]));
+    let behind = said(&["a.pcap", "--", "-q"]).stderr;
+    assert!(
+        behind.contains("-q: does not exist; what follows `--` are captures"),
+        "{behind}"
+    );
+    let mut piped = super::cli::command(folder.path());
+    let file = fs::File::open(folder.path().join("a.pcap")).unwrap();
+    let piped = piped.arg("-").stdin(file).output().unwrap();
+    let piped = String::from_utf8(piped.stdout).unwrap();
+    assert!(
+        piped.starts_with("standard input: 752 packets, "),
+        "{piped}"
+    );
+}

@@ -4,12 +4,14 @@
 //! that have packets already push them into an [`Engine`].
 
 mod capture;
+mod chunk;
 mod config;
 mod directions;
 mod engine;
 mod figures;
 mod flow;
 mod frames;
+mod gathered;
 mod link;
 mod memory;
 mod merge;
@@ -19,6 +21,8 @@ mod pings;
 mod pipeline;
 mod pruning;
 mod totals;
+mod tracking;
+mod watch;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -36,8 +40,8 @@ pub use link::{LinkRates, is_behind_link};
 pub use memory::GivenUp;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
-pub use pipeline::Watch;
 pub use totals::{CaptureQuality, CaptureTotals, Delivered};
+pub use watch::Watch;
 
 /// Threads that a run works with at most: more than there are cores anywhere only take time to begin.
 const THREADS_MAX: usize = 1024;

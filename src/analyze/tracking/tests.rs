@@ -1,6 +1,7 @@
 //! What is kept of curves: whatever the windows, and of how many flows.
 
 use super::*;
+use crate::analyze::chunk::Chunk;
 use crate::decode::{Endpoint, TcpFlags};
 use crate::seq::Seq;
 
@@ -20,16 +21,9 @@ fn slow_flows() -> Vec<Segment> {
     (0..140_000).map(one).collect()
 }
 
-/// The tables after so many records were read at a time.
-fn tracked_in_windows(
-    config: &Config,
-    segments: &[Segment],
-    records: usize,
-) -> (Vec<ConnectionTable<Recorder<false>>>, Pruning) {
-    let growth = Arc::default();
-    let mut tables = tables::<false>(config, CaptureTime::default(), &growth);
-    let mut memory = Memory::new(config.memory_bytes);
-    let mut pruning = Pruning::new(config.pairs, false, growth);
+/// The connections after so many records were taken at a time.
+fn tracked_in_windows(config: &Config, segments: &[Segment], records: usize) -> Tracking<false> {
+    let mut tracking = Tracking::new(config, CaptureTime::default());
     for window in segments.chunks(records) {
         let mut chunk = Chunk::default();
         for segment in window {
@@ -37,21 +31,24 @@ fn tracked_in_windows(
         }
         chunk.segments.sort();
         let start = window[0].ordinal;
-        let batch = Batch {
+        tracking.take(&Batch {
             chunks: vec![chunk],
             whole: Vec::new(),
             ordinals: start..start + window.len() as u64,
-        };
-        track_all(&mut tables, &batch, &mut memory, &mut pruning);
+        });
     }
-    (tables, pruning)
+    tracking
 }
 
 /// Memory of the curves that are kept when so many records were read at a time, flow by flow.
 fn kept_in_windows(segments: &[Segment], records: usize) -> Vec<usize> {
-    let (mut tables, _) = tracked_in_windows(&Config::default(), segments, records);
+    let mut tracking = tracked_in_windows(&Config::default(), segments, records);
     let mut kept = Vec::new();
-    for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
+    for sink in tracking
+        .tables
+        .iter_mut()
+        .flat_map(ConnectionTable::sinks_mut)
+    {
         sink.for_each_curve(|_, _, curve| kept.push(curve.memory_bytes()));
     }
     kept
@@ -101,7 +98,11 @@ fn many_small_flows() -> Vec<Segment> {
 #[test]
 fn of_many_flows_those_that_are_compared_have_curves() {
     let config = Config::default();
-    let (mut tables, pruning) = tracked_in_windows(&config, &many_small_flows(), 1000);
+    let Tracking {
+        mut tables,
+        pruning,
+        ..
+    } = tracked_in_windows(&config, &many_small_flows(), 1000);
     pruning.end(&mut tables);
     let recorders = tables.into_iter().map(|table| table.finish().0);
     let connections: Vec<_> = recorders
@@ -157,8 +158,12 @@ fn of_many_flows_that_have_ended_those_that_are_compared_are_looked_through() {
     };
     let segments: Vec<Segment> = (0..140_000).map(one).collect();
     let config = Config::default();
-    let (tables, _) = tracked_in_windows(&config, &segments, 1000);
-    let recorders: Vec<_> = tables.into_iter().map(|table| table.finish().0).collect();
+    let tracking = tracked_in_windows(&config, &segments, 1000);
+    let recorders: Vec<_> = tracking
+        .tables
+        .into_iter()
+        .map(|table| table.finish().0)
+        .collect();
     let flows = recorders.iter().flat_map(|recorder| &recorder.connections);
     let mut flows: Vec<(u64, u64)> = flows
         .flat_map(|connection| connection.flows())

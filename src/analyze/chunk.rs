@@ -1,0 +1,164 @@
+//! Records that are decoded one after the other, and what they say.
+
+use std::ops::Range;
+
+use super::config::Config;
+use crate::capture::Record;
+use crate::decode::{
+    Decoded, Echo, Fragment, Segment, Skip, Tally, Usual, decode_each, decode_into, nearly_usual,
+    unknown_link,
+};
+use crate::flow::{SegmentBatch, shard_of};
+use crate::observe::Span;
+use crate::time::CaptureTime;
+
+/// What records that follow each other say, those of one window mostly.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    /// Parts of it, in their order.
+    pub(super) chunks: Vec<Chunk>,
+    /// Segments put together from fragments, by ordinal.
+    pub(super) whole: Vec<Segment>,
+    /// Positions of its records in the capture.
+    pub(super) ordinals: Range<u64>,
+}
+
+/// What one task decoded.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    /// By shard, once they are sorted.
+    pub(super) segments: SegmentBatch,
+    pub(super) fragments: Vec<Fragment>,
+    pub(super) echoes: Vec<Echo>,
+    pub(super) tally: Tally,
+    /// First and last instant.
+    pub(super) span: Option<Span>,
+}
+
+impl Chunk {
+    /// Forgets all; the record that comes next is at `first_ordinal`.
+    pub(super) fn clear(&mut self, first_ordinal: u64) {
+        self.segments.clear(first_ordinal);
+        self.fragments.clear();
+        self.echoes.clear();
+        self.tally = Tally::default();
+        self.span = None;
+    }
+
+    /// Takes these records alone, of which the first is at `first_ordinal`, and sorts their segments.
+    pub(super) fn fill<'a>(
+        &mut self,
+        records: impl Iterator<Item = Record<'a>>,
+        first_ordinal: u64,
+        config: &Config,
+    ) {
+        self.clear(first_ordinal);
+        // Two loops: in the usual one nothing is asked.
+        if config.filter.is_none() {
+            self.take_all(records, first_ordinal, config, |_| true);
+        } else {
+            let wants = |usual: &Usual| config.wants(|| usual.ends());
+            self.take_all(records, first_ordinal, config, wants);
+        }
+        self.segments.sort();
+    }
+
+    /// Decodes records, of which `wants` says whether what a usual one holds is wanted.
+    #[inline(always)]
+    fn take_all<'a>(
+        &mut self,
+        records: impl Iterator<Item = Record<'a>>,
+        first_ordinal: u64,
+        config: &Config,
+        wants: impl Fn(&Usual) -> bool,
+    ) {
+        let mut decoded = Decoded::Skipped(Skip::NonIp);
+        let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+        for (after_records, record) in (0..).zip(records) {
+            (first, last) = (first.min(record.at), last.max(record.at));
+            let places = (first_ordinal, after_records);
+            self.take_one(record, places, config, &wants, &mut decoded);
+        }
+        self.span = (first <= last).then_some(Span { first, last });
+    }
+
+    /// Decodes a record, so many behind the first; `decoded` is room for what is not usual.
+    #[inline(always)]
+    fn take_one(
+        &mut self,
+        record: Record<'_>,
+        (first_ordinal, after_records): (u64, u32),
+        config: &Config,
+        wants: impl Fn(&Usual) -> bool,
+        decoded: &mut Decoded,
+    ) {
+        match self.segments.push_usual(&record, after_records, wants) {
+            Some(true) => {}
+            Some(false) => self.tally.add(Skip::Filtered),
+            None => {
+                let ordinal = first_ordinal + u64::from(after_records);
+                self.take_odd(record, ordinal, config, decoded);
+            }
+        }
+    }
+
+    /// What is in a record that is not just as nearly all are; `decoded` is room for that.
+    // Apart, so that the usual way has the registers for itself.
+    #[inline(never)]
+    fn take_odd(
+        &mut self,
+        record: Record<'_>,
+        ordinal: u64,
+        config: &Config,
+        decoded: &mut Decoded,
+    ) {
+        if let Some(segment) = nearly_usual(&record, ordinal) {
+            self.take(&segment, config);
+            return;
+        }
+        decode_into(&record, ordinal, &config.decode, decoded);
+        match decoded {
+            Decoded::Segment(segment) => self.take(segment, config),
+            Decoded::FirstOf(..) => self.take_each(&record, ordinal, config),
+            Decoded::Fragment(fragment) => self.fragments.push(*fragment),
+            Decoded::Echo(echo) => {
+                self.tally.add(Skip::Icmp);
+                let filter = config.filter.as_ref();
+                if filter.is_none_or(|filter| filter.keeps_ping(echo.src, echo.dst)) {
+                    self.echoes.push(*echo);
+                }
+            }
+            Decoded::Skipped(Skip::UnknownLinkType) => self.skip_unknown(&record),
+            Decoded::Skipped(skip) => self.tally.add(*skip),
+        }
+    }
+
+    /// The segments of a record that holds several.
+    #[cold]
+    fn take_each(&mut self, record: &Record<'_>, ordinal: u64, config: &Config) {
+        let mut any = false;
+        decode_each(record, ordinal, &config.decode, &mut |segment| {
+            if config.wants(|| (segment.src, segment.dst)) {
+                self.segments.push(shard_of(segment), segment);
+                any = true;
+            }
+        });
+        if !any {
+            self.tally.add(Skip::Filtered);
+        }
+    }
+
+    #[cold]
+    fn skip_unknown(&mut self, record: &Record<'_>) {
+        self.tally.add_unknown(unknown_link(record));
+    }
+
+    #[inline]
+    fn take(&mut self, segment: &Segment, config: &Config) {
+        if config.wants(|| (segment.src, segment.dst)) {
+            self.segments.push(shard_of(segment), segment);
+        } else {
+            self.tally.add(Skip::Filtered);
+        }
+    }
+}

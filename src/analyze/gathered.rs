@@ -1,0 +1,73 @@
+//! What is found besides connections, of records in the order of the capture.
+
+use super::capture::CaptureFacts;
+use super::chunk::Batch;
+use super::config::Config;
+use super::pings::Pings;
+use crate::decode::{FragmentTable, Skip, Tally};
+use crate::observe::Span;
+
+/// What the records so far say besides segments.
+#[derive(Default)]
+pub(super) struct Gathered {
+    fragments: FragmentTable,
+    pings: Pings,
+    tally: Tally,
+    records: u64,
+    filtered_whole: u64,
+    span: Option<Span>,
+}
+
+impl Gathered {
+    /// Records taken so far: the position of the one that comes next.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Takes what the next records said, and puts fragments together: what becomes whole joins the batch, unless it is
+    /// not wanted.
+    pub(super) fn take(&mut self, batch: &mut Batch, records: u64, config: &Config) {
+        let first = self.records;
+        self.records += records;
+        batch.ordinals = first..self.records;
+        batch.whole.clear();
+        for chunk in &batch.chunks {
+            self.tally.merge(&chunk.tally);
+            if let Some(span) = chunk.span {
+                self.span = Some(self.span.map_or(span, |whole| Span {
+                    first: whole.first.min(span.first),
+                    last: whole.last.max(span.last),
+                }));
+            }
+            chunk
+                .echoes
+                .iter()
+                .for_each(|echo| self.pings.on_echo(echo));
+            for &fragment in &chunk.fragments {
+                let Some(segment) = self.fragments.push(fragment) else {
+                    continue;
+                };
+                if config.wants(|| (segment.src, segment.dst)) {
+                    batch.whole.push(segment);
+                } else {
+                    self.filtered_whole += u64::from(segment.ip_packets);
+                }
+            }
+        }
+    }
+
+    /// The facts of the capture, as far as its records tell them.
+    pub(super) fn into_facts(self) -> CaptureFacts {
+        let mut tally = self.tally;
+        tally.merge(&self.fragments.skipped());
+        tally.add_many(Skip::Filtered, self.filtered_whole);
+        CaptureFacts {
+            records: self.records,
+            tcp_records: self.records - tally.total(),
+            tally,
+            span: self.span,
+            pings: self.pings.into_pings(),
+            ..CaptureFacts::default()
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! How far a run is, for others to see, and how they end it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::capture::Progress;
+
+/// Lets other threads see how far a run is, and stop it.
+#[derive(Debug, Default)]
+pub struct Watch {
+    stopped: Arc<AtomicBool>,
+    progress: Mutex<Vec<Progress>>,
+    records: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Watch {
+    /// Bytes read so far, of all captures opened.
+    #[must_use]
+    pub fn bytes_consumed(&self) -> u64 {
+        self.all(|progress| Some(progress.bytes_consumed()))
+            .unwrap_or(0)
+    }
+
+    /// Bytes to be read, of all captures opened so far; `None` when one of them is a pipe.
+    #[must_use]
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.all(Progress::bytes_total)
+    }
+
+    /// Records read so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records.load(Ordering::Relaxed)
+    }
+
+    /// Captures finished.
+    #[must_use]
+    pub fn captures_done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// Ends the run soon: what has been read is analysed, the rest is not read, and each capture
+    /// says so in its errors.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run was told to stop.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What [`stop`](Self::stop) sets, for who waits for what comes from a pipe.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
+    }
+
+    fn all(&self, what: impl Fn(&Progress) -> Option<u64>) -> Option<u64> {
+        self.progress.lock().ok()?.iter().map(what).sum()
+    }
+
+    /// Counts records that were read.
+    pub(crate) fn add_records(&self, records: u64) {
+        self.records.fetch_add(records, Ordering::Relaxed);
+    }
+
+    /// Counts a capture that was read to its end.
+    pub(crate) fn add_done(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts what is read from another capture.
+    pub(crate) fn add(&self, progress: Progress) {
+        if let Ok(mut all) = self.progress.lock() {
+            all.push(progress);
+        }
+    }
+}

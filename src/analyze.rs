@@ -1,7 +1,8 @@
 //! Who runs it, on how many cores, and in what order results come back.
 //!
 //! [`Analysis::of`] is the library's front door: captures in, [`CaptureAnalysis`] out. Other tools
-//! that have packets already push them into an [`Engine`].
+//! that have packets already push them: into a [`PacketAnalysis`] for the same results, into an [`Engine`] to hear what
+//! each packet means.
 
 mod capture;
 mod chunk;
@@ -15,6 +16,7 @@ mod gathered;
 mod link;
 mod memory;
 mod merge;
+mod packets;
 mod pairs;
 mod parts;
 mod pings;
@@ -27,6 +29,8 @@ mod watch;
 use std::path::Path;
 use std::sync::Mutex;
 
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
 pub use capture::CaptureAnalysis;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
@@ -38,6 +42,7 @@ pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, is_behind_link};
 pub use memory::GivenUp;
+pub use packets::PacketAnalysis;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use totals::{CaptureQuality, CaptureTotals, Delivered};
@@ -100,19 +105,16 @@ impl Analysis {
         watch: &Watch,
         reduce: impl Fn(usize, CaptureAnalysis) -> T + Sync,
     ) -> Vec<T> {
-        let builder = || rayon::ThreadPoolBuilder::new();
-        let several = builder()
-            .num_threads(config.threads.unwrap_or(0).min(THREADS_MAX))
-            .build()
-            .ok();
+        let several = pool(config);
         // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of
         // the first.
         let is_alone = several.is_none();
-        let alone = || builder().num_threads(1).use_current_thread().build().ok();
+        let alone = || {
+            let this_one = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+            this_one.build().ok()
+        };
         let pool = several.or_else(alone);
-        let threads = pool
-            .as_ref()
-            .map_or(1, rayon::ThreadPool::current_num_threads);
+        let threads = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
         let at_a_time = threads.min(config.captures_max).min(inputs.len()).max(1);
         // Analysis has work for two or three threads as fast as one decompresses.
         let decompressors = (threads / at_a_time).saturating_sub(2);
@@ -151,4 +153,10 @@ impl Analysis {
         done.sort_by_key(|&(index, _)| index);
         done.into_iter().map(|(_, reduced)| reduced).collect()
     }
+}
+
+/// As many threads as a run is asked to work with; `None` where they are not to be had.
+fn pool(config: &Config) -> Option<ThreadPool> {
+    let threads = config.threads.unwrap_or(0).min(THREADS_MAX);
+    ThreadPoolBuilder::new().num_threads(threads).build().ok()
 }

@@ -27,6 +27,7 @@
 //! | --- | --- | --- |
 //! | capture files, pipes, readers | results of flows, pairs, captures | [`Analysis`]; [`analyze::Config`] has the options of the command |
 //! | many captures | a few numbers of each | [`Analysis::each`], which holds no more of them than there are threads |
+//! | packets | results of flows, pairs, as of a capture that holds them | [`analyze::PacketAnalysis`] |
 //! | packets | to hear of round trips, repeats, ACKs as they come | [`analyze::Engine`] with a [`flow::Observer`] and its [`event::FlowSink`] |
 //! | captures | records, or decoded headers, alone | [`capture::CaptureReader`], [`decode::decode`] |
 //! | captures before and behind a queue | drops and delays of each packet | [`path::PathAnalysis`] |

@@ -63,6 +63,25 @@ impl Chunk {
         self.segments.sort();
     }
 
+    /// Takes one more record, so many behind the first, which is at `first_ordinal`.
+    pub(super) fn push(
+        &mut self,
+        record: Record<'_>,
+        (first_ordinal, after_records): (u64, u32),
+        config: &Config,
+    ) {
+        let at = record.at;
+        let wants = |usual: &Usual| config.wants(|| usual.ends());
+        let mut decoded = Decoded::Skipped(Skip::NonIp);
+        let places = (first_ordinal, after_records);
+        self.take_one(record, places, config, wants, &mut decoded);
+        let span = self.span.get_or_insert(Span {
+            first: at,
+            last: at,
+        });
+        (span.first, span.last) = (span.first.min(at), span.last.max(at));
+    }
+
     /// Decodes records, of which `wants` says whether what a usual one holds is wanted.
     #[inline(always)]
     fn take_all<'a>(

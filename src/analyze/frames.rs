@@ -10,6 +10,13 @@ pub struct FrameIndex {
 }
 
 impl FrameIndex {
+    /// That of records which follow each other from the first.
+    pub(super) fn of_one_file() -> Self {
+        Self {
+            starts: vec![(0, 0, 1)],
+        }
+    }
+
     pub(super) fn add(&mut self, first_ordinal: u64, window: &Window) {
         let file = window.file();
         if !window.is_empty() && self.starts.last().is_none_or(|&(_, last, _)| last != file) {

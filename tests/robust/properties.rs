@@ -2,12 +2,15 @@
 //!
 //! The same cases in every run; `PROPTEST_CASES=5000 PROPTEST_RNG_SEED=1` tries others.
 
+use ccanalyze::analyze::{Config, PacketAnalysis};
+use ccanalyze::capture::LinkType;
+use ccanalyze::time::CaptureTime;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use super::answers::{analyze, told};
 use super::crossings::path;
-use super::packets::{Packet, STEP_BYTES, Twist, pcap, play};
+use super::packets::{Packet, RAW_IP, STEP_BYTES, Twist, pcap, play};
 
 /// Any bytes are a script; these are mostly plausible ones: in order, answered, some of it late,
 /// repeated or reported missing.
@@ -102,6 +105,29 @@ proptest! {
             script.extend([fate ^ back, delay]);
         }
         path(&script);
+    }
+
+    /// Packets that a program hands over are what they are in a capture.
+    #[test]
+    fn packets_alone_come_to_what_a_capture_comes_to(script in script(), segments in any::<bool>()) {
+        let packets = play(&script, Twist::default());
+        let mut expected = analyze(vec![pcap(&packets)], usize::MAX, 1, segments);
+        expected.files.clear();
+        let config = Config {
+            segments,
+            time_sequence: segments,
+            threads: Some(1),
+            ..Config::default()
+        };
+        let mut alone = PacketAnalysis::new("capture", config);
+        for packet in &packets {
+            let at = CaptureTime::from_ns(packet.at_ns);
+            alone.push(at, LinkType(RAW_IP), &packet.bytes, packet.original_len);
+        }
+        let found = alone.finish();
+        // Sums are made when they are asked for, and those of the capture were.
+        prop_assert_eq!(found.totals().flows, found.flows().count() as u64);
+        prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
     }
 
     #[test]

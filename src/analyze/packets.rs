@@ -1,0 +1,194 @@
+//! From packets to results: for programs that have packets, and no capture of them.
+
+use rayon::ThreadPool;
+
+use super::capture::{CaptureAnalysis, CaptureFacts};
+use super::chunk::{Batch, Chunk};
+use super::config::Config;
+use super::frames::FrameIndex;
+use super::gathered::Gathered;
+use super::tracking::Tracking;
+use crate::capture::{LinkType, Record};
+use crate::time::CaptureTime;
+
+/// Packets that are tracked together: enough that the state of a connection is fetched for many of its packets at once.
+const TOGETHER: u32 = if cfg!(test) { 7 } else { 8192 };
+
+/// Analyses packets that a program hands over one by one, in the order in which they passed: the results are those of a
+/// capture that holds them, but that they name no file.
+///
+/// It keeps no packet: what memory it takes follows the flows, and [`Config::memory_bytes`] bounds it. Of the
+/// [`Config`], what has to do with files and how many captures there are at a time plays no part. Packets are tracked
+/// some thousands at a time, on as many threads as [`Config::threads`] says.
+///
+/// ```
+/// use ccanalyze::analyze::{Config, PacketAnalysis};
+/// use ccanalyze::capture::LinkType;
+/// use ccanalyze::time::CaptureTime;
+///
+/// /// A raw IPv4 packet: 10.0.0.1:80 > 10.0.0.2:1024, or its answer, with or without payload.
+/// fn packet(answer: bool, seq: u32, ack: u32, payload: &[u8]) -> Vec<u8> {
+///     let mut bytes = vec![0x45, 0, 0, 40 + payload.len() as u8, 0, 0, 0x40, 0, 64, 6, 0, 0];
+///     let (a, b) = ([10, 0, 0, 1, 0, 80], [10, 0, 0, 2, 4, 0]);
+///     let (src, dst) = if answer { (b, a) } else { (a, b) };
+///     bytes.extend([&src[..4], &dst[..4], &src[4..], &dst[4..]].concat());
+///     bytes.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+///     bytes.extend([0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+///     bytes.extend(payload);
+///     bytes
+/// }
+///
+/// const RAW_IP: LinkType = LinkType(101);
+/// let mut packets = PacketAnalysis::new("my link", Config::default());
+/// for (ms, bytes) in [
+///     (0, packet(false, 1, 1, b"data")),
+///     (20, packet(true, 1, 5, b"")),
+///     (30, packet(false, 5, 1, b"more")),
+///     (50, packet(true, 1, 9, b"")),
+/// ] {
+///     packets.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
+/// }
+/// let capture = packets.finish();
+/// assert_eq!((capture.name.as_str(), capture.records), ("my link", 4));
+/// let flow = capture.flows().next().unwrap();
+/// assert_eq!(flow.summary().rtt.ns_min(), Some(20_000_000));
+/// // 8 bytes, from the first data to the last ACK: 50 ms.
+/// assert_eq!(flow.goodput_bps(), Some(8.0 * 8.0 / 0.05));
+/// ```
+pub struct PacketAnalysis {
+    config: Config,
+    name: String,
+    pool: Option<ThreadPool>,
+    /// One chunk, with the packets that wait to be tracked.
+    batch: Batch,
+    waiting: u32,
+    gathered: Gathered,
+    /// Since the first packet: its instant, and the connections.
+    begun: Option<(CaptureTime, Connections)>,
+}
+
+/// With rows for segments, or without.
+enum Connections {
+    Alone(Tracking<false>),
+    WithSegments(Tracking<true>),
+}
+
+impl Connections {
+    fn new(config: &Config, origin: CaptureTime) -> Self {
+        if config.segments {
+            Self::WithSegments(Tracking::new(config, origin))
+        } else {
+            Self::Alone(Tracking::new(config, origin))
+        }
+    }
+
+    fn take(&mut self, batch: &Batch) {
+        match self {
+            Self::Alone(tracking) => tracking.take(batch),
+            Self::WithSegments(tracking) => tracking.take(batch),
+        }
+    }
+
+    fn finish(self, facts: CaptureFacts, config: &Config) -> CaptureAnalysis {
+        match self {
+            Self::Alone(tracking) => tracking.finish(facts, config),
+            Self::WithSegments(tracking) => tracking.finish(facts, config),
+        }
+    }
+}
+
+impl PacketAnalysis {
+    /// One that has seen nothing. The results call it `name`, where those of a capture have its path.
+    #[must_use]
+    pub fn new(name: impl Into<String>, config: Config) -> Self {
+        Self {
+            name: name.into(),
+            pool: super::pool(&config),
+            batch: Batch {
+                chunks: vec![Chunk::default()],
+                ..Batch::default()
+            },
+            waiting: 0,
+            gathered: Gathered::default(),
+            begun: None,
+            config,
+        }
+    }
+
+    /// Takes the next packet: when it passed, what its bytes begin with, the bytes, all or the first of them, and its
+    /// length on the wire. Bins of series are counted from the first packet.
+    pub fn push(&mut self, at: CaptureTime, link: LinkType, bytes: &[u8], original_len: u32) {
+        let config = &self.config;
+        self.begun
+            .get_or_insert_with(|| (at, Connections::new(config, at)));
+        let first_ordinal = self.gathered.records();
+        let record = Record {
+            frame: first_ordinal + u64::from(self.waiting) + 1,
+            at,
+            link,
+            bytes,
+            original_len,
+        };
+        let places = (first_ordinal, self.waiting);
+        for chunk in &mut self.batch.chunks {
+            chunk.push(record, places, config);
+        }
+        self.waiting += 1;
+        if self.waiting >= TOGETHER {
+            self.track();
+        }
+    }
+
+    /// The packets have ended: what was found.
+    #[must_use]
+    pub fn finish(mut self) -> CaptureAnalysis {
+        self.track();
+        let facts = CaptureFacts {
+            name: self.name,
+            ..self.gathered.into_facts()
+        };
+        let Some((origin, connections)) = self.begun else {
+            return CaptureAnalysis::of_facts(facts);
+        };
+        let facts = CaptureFacts {
+            origin,
+            frames: FrameIndex::of_one_file(),
+            ..facts
+        };
+        let config = &self.config;
+        install(self.pool.as_ref(), || connections.finish(facts, config))
+    }
+
+    /// Tracks those that wait.
+    fn track(&mut self) {
+        let Self {
+            batch,
+            gathered,
+            begun,
+            config,
+            ..
+        } = self;
+        let records = std::mem::take(&mut self.waiting);
+        for chunk in &mut batch.chunks {
+            chunk.segments.sort();
+        }
+        gathered.take(batch, u64::from(records), config);
+        if let Some((_, connections)) = begun {
+            install(self.pool.as_ref(), || connections.take(batch));
+        }
+        for chunk in &mut batch.chunks {
+            chunk.clear(gathered.records());
+        }
+    }
+}
+
+/// Where there is no pool, on whatever threads there are.
+fn install<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
+    match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Packets that are pushed come to what a capture that holds them comes to.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::analyze::{Analysis, CaptureInput, Watch};
+use crate::capture::{CaptureReader, CaptureSource, ReadOptions, Window};
+use crate::decode::Filter;
+
+/// The captures that are shipped, and that are read to their ends.
+fn captures() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/captures");
+    let mut captures: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    captures.sort();
+    assert!(captures.len() >= 20, "{captures:?}");
+    captures
+}
+
+fn of_packets_of(path: &Path, config: &Config) -> CaptureAnalysis {
+    let mut packets = PacketAnalysis::new(path.display().to_string(), config.clone());
+    let sources = vec![CaptureSource::File(path.to_path_buf())];
+    let mut reader = CaptureReader::open(sources, &ReadOptions::default()).unwrap();
+    let mut window = Window::new();
+    while reader.read_window(&mut window).unwrap() {
+        for record in window.records(0..window.len()) {
+            packets.push(record.at, record.link, record.bytes, record.original_len);
+        }
+    }
+    packets.finish()
+}
+
+fn of_file(path: &Path, config: &Config) -> CaptureAnalysis {
+    let mut captures = Analysis::of([path], config).captures;
+    let capture = captures.pop().unwrap();
+    assert!(capture.errors.is_empty(), "{:?}", capture.errors);
+    CaptureAnalysis {
+        files: Vec::new(),
+        ..capture
+    }
+}
+
+/// With each of these options, all that is known of each capture is the same: [`TOGETHER`] being small here, packets of
+/// all of them are tracked in several parts.
+#[test]
+fn packets_come_to_what_their_capture_comes_to() {
+    let usual = Config::default;
+    let with_all = Config {
+        segments: true,
+        time_sequence: true,
+        gaps: true,
+        threads: Some(1),
+        ..usual()
+    };
+    let of_one_host = Config {
+        filter: Some(Filter::parse("port 5001 or host 10.0.0.2").unwrap()),
+        ..usual()
+    };
+    let with_little = Config {
+        memory_bytes: 40_000,
+        ..usual()
+    };
+    let mut given_up = 0;
+    for config in [usual(), with_all, of_one_host, with_little] {
+        for path in captures() {
+            let expected = of_file(&path, &config);
+            assert!(u64::from(TOGETHER) < expected.records, "{}", path.display());
+            let pushed = of_packets_of(&path, &config);
+            assert_eq!(
+                format!("{pushed:?}"),
+                format!("{expected:?}"),
+                "{}",
+                path.display()
+            );
+            given_up += u32::from(expected.given_up.anything());
+        }
+    }
+    assert!(given_up > 0, "the memory was enough");
+}
+
+/// A datagram of `protocol` from 10.0.0.`src` to 10.0.0.`dst`, or the part of it whose flags and offset these are.
+fn datagram(src: u8, dst: u8, protocol: u8, part: u16, data: &[u8]) -> Vec<u8> {
+    let len = (20 + data.len()) as u16;
+    let mut bytes = vec![0x45, 0];
+    bytes.extend(len.to_be_bytes());
+    bytes.extend([0, 7]);
+    bytes.extend(part.to_be_bytes());
+    bytes.extend([64, protocol, 0, 0, 10, 0, 0, src, 10, 0, 0, dst]);
+    bytes.extend(data);
+    bytes
+}
+
+/// A ping and its reply, a segment in two fragments with its ACK between others, and a fragment whose rest never comes.
+fn in_parts() -> Vec<Vec<u8>> {
+    const MORE: u16 = 0x2000;
+    let ends = [0, 80, 4, 0];
+    let tcp = [
+        &ends[..],
+        &[0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0],
+    ]
+    .concat();
+    let data = [&tcp[..], &[b'x'; 28]].concat();
+    let ack = [
+        4, 0, 0, 80, 0, 0, 0, 1, 0, 0, 0, 29, 0x50, 0x10, 1, 0, 0, 0, 0, 0,
+    ];
+    let ping = |kind| [kind, 0, 0, 0, 0, 1, 0, 1];
+    vec![
+        datagram(1, 2, 1, 0, &ping(8)),
+        datagram(1, 2, 6, MORE, &data[..24]),
+        datagram(2, 1, 1, 0, &ping(0)),
+        datagram(1, 2, 6, 3, &data[24..]),
+        datagram(2, 1, 6, 0, &ack),
+        datagram(1, 2, 17, 0, &[0; 8]),
+        datagram(1, 2, 6, MORE, &data[..24]),
+        vec![0xff],
+    ]
+}
+
+#[test]
+fn what_is_in_parts_and_what_is_no_tcp_comes_to_the_same() {
+    const RAW_IP: LinkType = LinkType(101);
+    let (mut file, mut packets) = (Vec::new(), PacketAnalysis::new("mine", Config::default()));
+    for field in [0xa1b2_3c4d_u32, 4 << 16 | 2, 0, 0, 65_535, 101] {
+        file.extend(field.to_le_bytes());
+    }
+    for (second, bytes) in (1_u32..).zip(in_parts()) {
+        let len = bytes.len() as u32;
+        for field in [second, 0, len, len] {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(&bytes);
+        let at = CaptureTime::from_ns(i64::from(second) * 1_000_000_000);
+        packets.push(at, RAW_IP, &bytes, len);
+    }
+    let input = CaptureInput {
+        name: "mine".to_owned(),
+        sources: vec![CaptureSource::Reader {
+            name: "mine".to_owned(),
+            reader: Box::new(std::io::Cursor::new(file)),
+        }],
+    };
+    let mut captures = Analysis::run(vec![input], &Config::default(), &Watch::default()).captures;
+    let expected = CaptureAnalysis {
+        files: Vec::new(),
+        ..captures.remove(0)
+    };
+    let pushed = packets.finish();
+    assert_eq!(format!("{pushed:?}"), format!("{expected:?}"));
+    // What it is made of: a ping that was answered after two seconds, and a segment whose fragments were put together.
+    assert_eq!(pushed.pings[0].rtt_ns, Some(2_000_000_000));
+    let flow = pushed.flows().next().unwrap();
+    assert_eq!(flow.state().acked_bytes, Some(28));
+    // Two fragments and the ACK are TCP's; the ping's two, UDP's, the fragment alone and what is nothing are not.
+    assert_eq!((pushed.records, pushed.tcp_records), (8, 3));
+}
+
+#[test]
+fn without_packets_there_is_nothing_but_the_name() {
+    let capture = PacketAnalysis::new("nothing", Config::default()).finish();
+    assert_eq!((capture.name.as_str(), capture.records), ("nothing", 0));
+    assert_eq!((capture.flows().count(), capture.span), (0, None));
+}

@@ -137,7 +137,10 @@ impl Analysis {
         };
         std::thread::scope(|scope| {
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
-            let wanted = if is_alone { 0 } else { at_a_time };
+            // One capture needs no other thread than this, unless it is of a pool, and would begin other work of that
+            // while it waits.
+            let is_one = at_a_time == 1 && rayon::current_thread_index().is_none();
+            let wanted = if is_alone || is_one { 0 } else { at_a_time };
             let started: Vec<_> = (0..wanted).filter_map(start).collect();
             if started.is_empty() {
                 work();

@@ -1,6 +1,8 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first ends the reading, the second everything; of a study, which keeps
 //! what it found of each run, the first one does. And the limit of a file's size, which ends nothing.
 
+#[cfg(unix)]
+use std::io::Read as _;
 use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,8 +36,9 @@ fn on_signal(mut handler: impl FnMut() + Send + 'static) {
     #[cfg(unix)]
     {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let ignored = ignored_signals();
         let heeded = [SIGINT, SIGTERM, SIGHUP].into_iter();
-        let heeded = heeded.filter(|&signal| !is_ignored(signal));
+        let heeded = heeded.filter(move |&signal| ignored >> (signal - 1) & 1 == 0);
         let (deaf, is_deaf) = std::sync::mpsc::channel::<()>();
         let listen = move || {
             let signals = signal_hook::iterator::Signals::new(heeded);
@@ -53,13 +56,16 @@ fn on_signal(mut handler: impl FnMut() + Send + 'static) {
     let _ = ctrlc::set_handler(move || handler());
 }
 
-/// Whether the process was started with a signal ignored, where the system says so.
+/// The signals that the process was started to ignore, a bit each, where the system says so.
 #[cfg(unix)]
-fn is_ignored(signal: i32) -> bool {
-    let said = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+fn ignored_signals() -> u64 {
+    // Some 1,500 bytes, which the system writes anew for each piece that is asked for.
+    let mut said = String::with_capacity(4096);
+    let status = std::fs::File::open("/proc/self/status");
+    let _ = status.and_then(|mut status| status.read_to_string(&mut said));
     let mask = said.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 /// Lets a file that reached the limit of the shell (`ulimit -f`) be an error of writing it, as a full disk is. Without

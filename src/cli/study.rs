@@ -1,6 +1,5 @@
 //! `ccanalyze study`: from a manifest to a folder of tables.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::charts::ChartArgs;
@@ -15,9 +14,9 @@ use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_s
 use crate::report::html;
 use crate::report::study::{MADE_OF, files_of, fill_tables, make_folder, remove_older};
 use crate::report::tables::Metadata;
-use crate::report::terminal;
+use crate::report::{OutputFolder, Pending, terminal};
 use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun, draft};
-use crate::table::study_tables;
+use crate::table::{StudyTable, study_tables};
 
 /// Arguments of `ccanalyze study`.
 ///
@@ -119,15 +118,89 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     } else {
         "interrupted: nothing was written; runs that were analysed are kept, and the same command goes on with the others"
     });
-    // Begun before the first capture is read, so that a folder that cannot be is not found out late.
-    make_folder(out)?;
-    outputs::ensure_spared(inputs(&plan, manifest), args.report.iter().cloned())?;
-    args.charts
-        .warn_without_effect(args.report.is_some(), args.quiet);
-    let charts_folder = out.join(CHARTS);
-    outputs::ensure_outside(&charts_folder, args.charts, args.report.iter())?;
-    let page = args.report.as_deref().map(begin_page).transpose()?;
-    let folder = begin_charts(&charts_folder, args.charts, args.quiet)?;
+    let begun = Begun::begin(&plan, (manifest, out), args)?;
+    let results = analyzed(&plan, out, args);
+    terminal::report_runs(&results);
+    if results.runs.iter().all(|run| run.error.is_some()) {
+        terminal::say("nothing was written: no run could be analysed");
+        return Ok(ExitStatus::Failed);
+    }
+    let tables = study_tables(&results);
+    outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
+    if !args.quiet {
+        for warning in terminal::study_warnings(&plan, &results) {
+            terminal::say(&format!("warning: {warning}"));
+        }
+    }
+    let write = || begun.write(&plan, &results, &tables, (out, args));
+    let files = progress::with_note(progress::WRITING, args.quiet, write)?;
+    let shown = args.quiet || terminal::summarise_study(&results, out, files);
+    let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
+    Ok(if results.runs.iter().any(incomplete) || !shown {
+        ExitStatus::Partial
+    } else {
+        ExitStatus::Complete
+    })
+}
+
+/// What is begun before the first capture is read, so that what cannot be written is not found out late.
+struct Begun {
+    charts: Option<OutputFolder>,
+    page: Option<Pending>,
+}
+
+impl Begun {
+    fn begin(
+        plan: &StudyPlan,
+        (manifest, out): (&Path, &Path),
+        args: &StudyArgs,
+    ) -> anyhow::Result<Self> {
+        make_folder(out)?;
+        outputs::ensure_spared(inputs(plan, manifest), args.report.iter().cloned())?;
+        args.charts
+            .warn_without_effect(args.report.is_some(), args.quiet);
+        let charts = out.join(CHARTS);
+        outputs::ensure_outside(&charts, args.charts, args.report.iter())?;
+        let page = args.report.as_deref().map(begin_page).transpose()?;
+        Ok(Self {
+            charts: begin_charts(&charts, args.charts, args.quiet)?,
+            page,
+        })
+    }
+
+    /// Writes all of it before the first of it is put in its place: tables of two studies are none of any. How many
+    /// files there are.
+    fn write(
+        self,
+        plan: &StudyPlan,
+        results: &StudyResults,
+        tables: &[StudyTable],
+        (out, args): (&Path, &StudyArgs),
+    ) -> anyhow::Result<usize> {
+        let metadata = metadata(results, args);
+        let charts = charts(plan, results, args);
+        let mut complete = fill_tables(tables, out, &metadata)?;
+        if let Some(folder) = &self.charts {
+            let threads = args.threads.map(usize::from);
+            let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
+                .map_err(|error| folder.failed(error))?;
+            outputs::warn_of_letters(&drawn.lacking, args.quiet);
+        }
+        if let Some(mut pending) = self.page {
+            let theme = args.charts.chart_theme;
+            let page = html::of_study(results, tables, &charts, theme, &metadata);
+            fill_page(page, &mut pending)?;
+            complete.push(pending);
+        }
+        let files = complete.len() + charts.len();
+        outputs::put_in_place(complete, self.charts)?;
+        remove_older(out, tables)?;
+        Ok(files)
+    }
+}
+
+/// The results of all runs; those of runs that were analysed before come from the folder's cache.
+fn analyzed(plan: &StudyPlan, out: &Path, args: &StudyArgs) -> StudyResults {
     let cache = out.join(CACHE);
     let watch = Watch::default();
     let captures = || plan.runs.iter().filter(|run| run.measured.is_none());
@@ -137,66 +210,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         total_bytes: sizes.sum(),
     };
     let carry_out = || plan.carry_out((!args.afresh).then_some(cache.as_path()), &watch);
-    let results = progress::with_bar(&watch, scope, args.quiet, carry_out);
-    terminal::report_runs(&results);
-    if results.runs.iter().all(|run| run.error.is_some()) {
-        terminal::say("nothing was written: no run could be analysed");
-        return Ok(ExitStatus::Failed);
-    }
-    let metadata = metadata(&results, args);
-    let tables = study_tables(&results);
-    outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
-    warn_of_flows_without_a_label(&plan, &results, args.quiet);
-    if !args.quiet {
-        let warnings = [
-            terminal::too_much_for_capacity(&results),
-            terminal::flows_above_capacity(&results),
-            terminal::traces_beside_runs(&results),
-            terminal::silent_in_window(&results),
-            terminal::refuted_buffers(&results),
-            terminal::captured_behind_link(&results),
-            terminal::no_repetitions(&results),
-            terminal::measured_twice(&results),
-            terminal::told_apart_by_nothing(&plan, &results),
-        ];
-        let mut others = terminal::too_many_to_compare(&results);
-        others.extend(terminal::taken_together(&plan, &results));
-        others.extend(terminal::empty_reports(&plan, &results));
-        others.extend(terminal::starts_of_nobody(&plan, &results));
-        for warning in warnings.into_iter().flatten().chain(others) {
-            terminal::say(&format!("warning: {warning}"));
-        }
-    }
-    warn_of_a_baseline_that_nothing_is(&plan, &results, args.quiet);
-    let write = || -> anyhow::Result<usize> {
-        // All of it is written before the first of it is put in its place: tables of two studies are none of any.
-        let charts = charts(&plan, &results, args);
-        let mut complete = fill_tables(&tables, out, &metadata)?;
-        if let Some(folder) = &folder {
-            let threads = args.threads.map(usize::from);
-            let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
-                .map_err(|error| folder.failed(error))?;
-            outputs::warn_of_letters(&drawn.lacking, args.quiet);
-        }
-        if let Some(mut pending) = page {
-            let theme = args.charts.chart_theme;
-            let page = html::of_study(&results, &tables, &charts, theme, &metadata);
-            fill_page(page, &mut pending)?;
-            complete.push(pending);
-        }
-        let files = complete.len() + charts.len();
-        outputs::put_in_place(complete, folder)?;
-        remove_older(out, &tables)?;
-        Ok(files)
-    };
-    let files = progress::with_note(progress::WRITING, args.quiet, write)?;
-    let shown = args.quiet || terminal::summarise_study(&results, out, files);
-    let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
-    Ok(if results.runs.iter().any(incomplete) || !shown {
-        ExitStatus::Partial
-    } else {
-        ExitStatus::Complete
-    })
+    progress::with_bar(&watch, scope, args.quiet, carry_out)
 }
 
 /// The files that a study is made from.
@@ -210,40 +224,6 @@ fn inputs<'a>(plan: &'a StudyPlan, manifest: &'a Path) -> impl Iterator<Item = &
     std::iter::once(manifest)
         .chain(traces)
         .chain(plan.runs.iter().flat_map(of_run))
-}
-
-/// Says which flows were to get a label and got none, and what would give them one.
-fn warn_of_flows_without_a_label(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
-    if quiet {
-        return;
-    }
-    let rules = plan.runs.iter().flat_map(|run| &run.flow_rules);
-    let places: BTreeSet<usize> = rules.map(|rule| rule.label).collect();
-    let warnings = places
-        .into_iter()
-        .filter_map(|place| terminal::unlabelled(plan, results, place));
-    for warning in warnings {
-        terminal::say(&format!("warning: {warning}"));
-    }
-}
-
-/// Says what the groups were to be compared with, where no run and no flow is that.
-fn warn_of_a_baseline_that_nothing_is(plan: &StudyPlan, results: &StudyResults, quiet: bool) {
-    if quiet {
-        return;
-    }
-    for (place, value) in &plan.baseline {
-        let of_flows = results.runs.iter().flat_map(|run| &run.flows);
-        let of_flows = of_flows.map(|flow| &flow.labels);
-        let mut labels = results.runs.iter().map(|run| &run.labels).chain(of_flows);
-        if !labels.any(|labels| labels[*place].as_ref() == Some(value)) {
-            let name = &plan.labels[*place].name;
-            terminal::say(&format!(
-                "warning: baseline: nothing has {name} = \"{}\", so change_percent is empty: give it a value that some runs have",
-                value.text()
-            ));
-        }
-    }
 }
 
 /// The charts that are wanted; says of which there would be more.

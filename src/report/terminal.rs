@@ -24,10 +24,10 @@ use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
 use nothing::nothing_found;
-pub use studies::{
-    captured_behind_link, empty_reports, flows_above_capacity, measured_twice, no_repetitions,
-    refuted_buffers, silent_in_window, starts_of_nobody, taken_together, told_apart_by_nothing,
-    too_many_to_compare, too_much_for_capacity, traces_beside_runs, unlabelled,
+pub use studies::study_warnings;
+pub(super) use studies::{
+    captured_behind_link, flows_above_capacity, measured_twice, no_repetitions, refuted_buffers,
+    too_much_for_capacity, traces_beside_runs,
 };
 use tables::flows_table;
 use text::{printable, without_numbers};

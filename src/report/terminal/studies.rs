@@ -13,10 +13,61 @@ use crate::time::CaptureTime;
 use super::warnings::overfull;
 use super::{counted, end, rate};
 
+/// What bears on the results of a study, and what was looked for in vain.
+#[must_use]
+pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    let mut said = flows_without_a_label(plan, results);
+    let once = [
+        too_much_for_capacity(results),
+        flows_above_capacity(results),
+        traces_beside_runs(results),
+        silent_in_window(results),
+        refuted_buffers(results),
+        captured_behind_link(results),
+        no_repetitions(results),
+        measured_twice(results),
+        told_apart_by_nothing(plan, results),
+    ];
+    said.extend(once.into_iter().flatten());
+    said.extend(too_many_to_compare(results));
+    said.extend(taken_together(plan, results));
+    said.extend(empty_reports(plan, results));
+    said.extend(starts_of_nobody(plan, results));
+    said.extend(baselines_that_nothing_has(plan, results));
+    said
+}
+
+/// Which flows were to get a label and got none, and what would give them one.
+fn flows_without_a_label(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    let rules = plan.runs.iter().flat_map(|run| &run.flow_rules);
+    let places: BTreeSet<usize> = rules.map(|rule| rule.label).collect();
+    let unlabelled = |place| unlabelled(plan, results, place);
+    places.into_iter().filter_map(unlabelled).collect()
+}
+
+/// Values of the baseline that no run and no flow has.
+fn baselines_that_nothing_has(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+    let is_missing = |&&(place, ref value): &&(usize, LabelValue)| {
+        let of_flows = results.runs.iter().flat_map(|run| &run.flows);
+        let of_flows = of_flows.map(|flow| &flow.labels);
+        let mut labels = results.runs.iter().map(|run| &run.labels).chain(of_flows);
+        !labels.any(|labels| labels[place].as_ref() == Some(value))
+    };
+    let missing = plan.baseline.iter().filter(is_missing);
+    let said = missing.map(|(place, value)| {
+        let name = &plan.labels[*place].name;
+        format!(
+            "baseline: nothing has {name} = \"{}\", so change_percent is empty: give it a value that some runs have",
+            value.text()
+        )
+    });
+    said.collect()
+}
+
 /// Runs through which more came than their capacity lets through; one is said of all, as it is one
 /// line of the manifest that is wrong.
 #[must_use]
-pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let said = overfull(rates(run, &run.values)?)?;
         Some((run.name.as_str(), said))
@@ -25,7 +76,7 @@ pub fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
 
 /// Runs during which their capacity trace does not change: it may be of another time; one is said of all.
 #[must_use]
-pub fn traces_beside_runs(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn traces_beside_runs(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let capacity = run.conditions.capacity.as_ref()?;
         let (first, last) = run.span_ns?;
@@ -44,8 +95,7 @@ pub fn traces_beside_runs(results: &StudyResults) -> Option<String> {
 }
 
 /// Labels of which the table of comparisons lacks something, as they have too many values there.
-#[must_use]
-pub fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
+fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
     let said = results.uncompared.iter().map(|(&place, values)| {
         let label = &results.labels[place].name;
         let mut compared = results.comparisons.iter();
@@ -63,7 +113,7 @@ pub fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
 
 /// Runs whose queue is not what the conditions say; one is said of all.
 #[must_use]
-pub fn refuted_buffers(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn refuted_buffers(results: &StudyResults) -> Option<String> {
     let refuted = |run: &&StudyRun| run.shortfall.buffer_refuted;
     first_of(results.runs.iter().filter(refuted).map(|run| {
         let said = "what waited in its queue contradicts the buffer given: how full the queue was is told by the limit that the drops show, if they show one, and all else by the buffer";
@@ -73,7 +123,7 @@ pub fn refuted_buffers(results: &StudyResults) -> Option<String> {
 
 /// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
 #[must_use]
-pub fn captured_behind_link(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn captured_behind_link(results: &StudyResults) -> Option<String> {
     let lacks_queue = |run: &&StudyRun| {
         let has = |metric| run.values.get(metric).is_some();
         run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
@@ -87,7 +137,7 @@ pub fn captured_behind_link(results: &StudyResults) -> Option<String> {
 /// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
 /// packets, of which the first takes no time. One run is said of all.
 #[must_use]
-pub fn flows_above_capacity(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn flows_above_capacity(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let exceeds = |&(passed_bps, capacity_bps): &(f64, f64)| passed_bps > capacity_bps;
         if rates(run, &run.values).as_ref().is_some_and(exceeds) {
@@ -114,8 +164,7 @@ pub fn flows_above_capacity(results: &StudyResults) -> Option<String> {
 }
 
 /// Runs of which flows that count send nothing in the window; one is said of all.
-#[must_use]
-pub fn silent_in_window(results: &StudyResults) -> Option<String> {
+fn silent_in_window(results: &StudyResults) -> Option<String> {
     let is_silent = |flow: &&StudyFlow| flow.measure.values.get(Metric::DataPackets) == Some(0.0);
     first_of(results.runs.iter().filter_map(|run| {
         let (start_ns, end_ns) = run.window_ns?;
@@ -208,7 +257,7 @@ fn so_do_others(pairs: usize) -> String {
 /// Runs of one group that hold the same connection, as copies of a capture do and captures of one
 /// run at two points: they repeat nothing.
 #[must_use]
-pub fn no_repetitions(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn no_repetitions(results: &StudyResults) -> Option<String> {
     let mut found = flows_of_captures(results);
     let key = |end: Endpoint| (end.octets(), end.port());
     found.sort_by_key(|found| (found.ends.map(key), found.start_ns, found.run));
@@ -243,7 +292,7 @@ pub fn no_repetitions(results: &StudyResults) -> Option<String> {
 
 /// Measured runs that are one repetition by all their labels, as a table and a copy of it are: both say a number of it.
 #[must_use]
-pub fn measured_twice(results: &StudyResults) -> Option<String> {
+pub(in crate::report) fn measured_twice(results: &StudyResults) -> Option<String> {
     let is_numbered = |run: &&StudyRun| {
         let mut places = results.repetition.iter();
         places.any(|&place| run.labels[place].is_some())
@@ -297,8 +346,7 @@ fn flows_of_captures(results: &StudyResults) -> Vec<Found<'_>> {
 
 /// Runs that a report takes together though different flows share the link in them, which groups and tests keep apart;
 /// one of them for each report.
-#[must_use]
-pub fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let reports = plan.reports.iter().filter_map(|report| match report {
         ReportPlan::Mobility { .. } => Some(("mobility", SampleKind::Flow)),
         ReportPlan::Series(_) => Some(("series", SampleKind::Run)),
@@ -328,8 +376,7 @@ pub fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
 }
 
 /// Reports that have no rows, and what they would take.
-#[must_use]
-pub fn empty_reports(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+fn empty_reports(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let is_empty = |report: &&ReportPlan| {
         let mut tables = results.reports.iter();
         let main = tables.find(|table| table.name == report.name());
@@ -347,8 +394,7 @@ pub fn empty_reports(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
 }
 
 /// Flows that rules were to give a label and that have none: how many, of which the first is which.
-#[must_use]
-pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Option<String> {
+fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Option<String> {
     let mut lacking: Vec<(&str, &FlowRule, &StudyFlow)> = Vec::new();
     let (mut runs, mut any) = (0, false);
     for (planned, run) in plan.runs.iter().zip(&results.runs) {
@@ -381,8 +427,7 @@ pub fn unlabelled(plan: &StudyPlan, results: &StudyResults, place: usize) -> Opt
 }
 
 /// Values by the order of start that no flow gets, as no run has so many flows.
-#[must_use]
-pub fn starts_of_nobody(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+fn starts_of_nobody(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     // By label and number of values, as each run has its own copy of a rule: the first run with most flows.
     let mut known: BTreeMap<(usize, usize), &StudyRun> = BTreeMap::new();
     for (planned, run) in plan.runs.iter().zip(&results.runs) {
@@ -410,8 +455,7 @@ pub fn starts_of_nobody(plan: &StudyPlan, results: &StudyResults) -> Vec<String>
 }
 
 /// Runs that hold several flows which nothing tells apart: which is the first, and what would.
-#[must_use]
-pub fn told_apart_by_nothing(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
+fn told_apart_by_nothing(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
     /// So many flows are shown how they could be told apart.
     const SHOWN: usize = 4;
     let labels = plan.labels.iter().enumerate();

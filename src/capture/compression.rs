@@ -121,7 +121,8 @@ pub(crate) fn first_bytes(mut input: impl Read) -> io::Result<Vec<u8>> {
     let mut first = Vec::with_capacity(MAGIC_BYTES);
     loop {
         let skipped = skippable_len(&first);
-        let missing = (skipped + MAGIC_BYTES).saturating_sub(first.len());
+        let missing = skipped.saturating_add(MAGIC_BYTES);
+        let missing = missing.saturating_sub(first.len());
         if missing == 0 || skipped > SKIPPABLE_BYTES_MAX {
             return Ok(first);
         }
@@ -141,7 +142,8 @@ pub(crate) fn first_bytes(mut input: impl Read) -> io::Result<Vec<u8>> {
 fn skippable_len(first: &[u8]) -> usize {
     let mut skipped = 0;
     while let Some(&[0x50..=0x5f, 0x2a, 0x4d, 0x18, a, b, c, d, ..]) = first.get(skipped..) {
-        skipped += 8 + u32::from_le_bytes([a, b, c, d]) as usize;
+        let len = u32::from_le_bytes([a, b, c, d]) as usize;
+        skipped = skipped.saturating_add(len).saturating_add(8);
     }
     skipped
 }

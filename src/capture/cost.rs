@@ -29,6 +29,7 @@ impl Budget {
     /// time on a machine that others use, is no reason to change.
     const LOOK_BYTES: usize = 24 << 20;
 
+    #[cfg(any(unix, test))]
     pub(super) fn new(allowed: Duration, bytes: usize) -> Self {
         Self {
             allowed_ns_per_mib: (allowed.as_nanos() << 20) as u64 / bytes.max(1) as u64,

@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::io;
 use std::ops::Range;
 
-use memmap2::{Advice, Mmap, MmapOptions};
+use memmap2::{Mmap, MmapOptions};
 
 /// Where mappings may begin: a multiple of every page size in use, and where the system can map 2 MiB of a file at once
 /// if it holds them in one piece.
@@ -44,8 +44,9 @@ impl Mapping {
         // found in them are copied out and checked against the length of the slice, which does not
         // come from the file, before they are used. Pages that are lost are the guard's business.
         let map = unsafe { MmapOptions::new().offset(offset).len(len).map(file)? };
-        // Only a hint: without it the pages come all the same.
-        let _ = map.advise(Advice::Sequential);
+        // Only a hint: without it, and where the system takes none, the pages come all the same.
+        #[cfg(unix)]
+        let _ = map.advise(memmap2::Advice::Sequential);
         let guard = guard::Guard::new(map.as_ptr() as usize, len)?;
         Ok(Self { guard, map })
     }

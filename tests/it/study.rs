@@ -101,6 +101,7 @@ fn a_folder_of_charts_that_holds_something_else_is_refused_before_runs_are_analy
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn a_link_that_leads_nowhere_is_a_run_that_failed() {
     let folder = folder_with(MANIFEST);

@@ -358,6 +358,7 @@ fn a_mistake_that_many_runs_show_is_said_once() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_capture_that_is_a_run_already_is_said_once_a_section() {
     let folder = tempfile::tempdir().unwrap();

@@ -67,7 +67,7 @@ mod tests {
         const PACKETS: usize = 100_000;
         let mut moves = Moves::default();
         for flight in 0..50 {
-            let offset = (flight * PACKETS * 1448) as i64;
+            let offset = flight * PACKETS as i64 * 1448;
             for hole in 0..PACKETS / 10 {
                 assert!(moves.allow(hole * 10, PACKETS, offset), "flight {flight}");
             }

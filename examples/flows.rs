@@ -16,11 +16,7 @@ fn main() -> ExitCode {
         for flow in capture.flows() {
             let (src, dst) = flow.ends();
             println!(
-                "{}:{} > {}:{}  {:?} bit/s  {} retransmitted",
-                src.ip(),
-                src.port(),
-                dst.ip(),
-                dst.port(),
+                "{src} > {dst}  {:?} bit/s  {} retransmitted",
                 flow.goodput_bps(),
                 flow.summary().incidents().retransmitted_packets
             );

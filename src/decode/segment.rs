@@ -1,7 +1,8 @@
 //! One TCP segment, as far as the headers tell.
 
 use std::cmp::Ordering;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -88,6 +89,29 @@ impl PartialOrd for Endpoint {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
+    }
+}
+
+/// `10.0.0.1:80` or, as the port has to be kept apart from an IPv6 address, `[fd77::1]:80` (RFC 3986 section 3.2.2).
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        SocketAddr::from(*self).fmt(f)
+    }
+}
+
+impl From<Endpoint> for SocketAddr {
+    fn from(end: Endpoint) -> Self {
+        Self::new(end.ip(), end.port)
+    }
+}
+
+impl From<SocketAddr> for Endpoint {
+    /// Without the zone and the flow label of an IPv6 address, which packets between others do not tell.
+    fn from(address: SocketAddr) -> Self {
+        match address.ip() {
+            IpAddr::V4(ip) => Self::v4(ip.octets(), address.port()),
+            IpAddr::V6(ip) => Self::v6(ip.octets(), address.port()),
+        }
     }
 }
 

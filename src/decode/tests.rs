@@ -18,6 +18,24 @@ const ETHERNET: u16 = 1;
 const RAW: u16 = 101;
 
 #[test]
+fn ends_are_written_as_addresses_of_sockets_are() {
+    use std::net::SocketAddr;
+    let v6 = [0xfd, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    for (end, text) in [
+        (Endpoint::v4([10, 0, 0, 1], 80), "10.0.0.1:80"),
+        (Endpoint::v6(v6, 5002), "[fd77::1]:5002"),
+    ] {
+        assert_eq!(end.to_string(), text);
+        assert_eq!(format!("{end:>16}"), format!("{text:>16}"));
+        let address: SocketAddr = text.parse().unwrap();
+        assert_eq!(SocketAddr::from(end), address);
+        assert_eq!(Endpoint::from(address), end);
+    }
+    let zoned: SocketAddr = "[fe80::1%3]:80".parse().unwrap();
+    assert_eq!(Endpoint::from(zoned).to_string(), "[fe80::1]:80");
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "a table, one line a case")]
 fn every_link_layer_and_tunnel_leads_to_the_same_segment() {
     let packet = tcp_v4();

@@ -11,13 +11,11 @@ mod warnings;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind, FileFacts, display_name};
-use crate::decode::Endpoint;
 use crate::metric;
 pub(super) use crate::study::with_causes;
 use crate::study::{StudyResults, StudyRun};
@@ -372,11 +370,6 @@ fn not_shown(all: usize) -> String {
     )
 }
 
-/// An address with its port, which an IPv6 address must be kept apart from.
-pub(super) fn end(end: Endpoint) -> String {
-    SocketAddr::new(end.ip(), end.port()).to_string()
-}
-
 fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
     let (src, dst) = flow.ends();
     let summary = flow.summary();
@@ -390,7 +383,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         _ => dash(),
     };
     vec![
-        format!("{} > {}", end(src), end(dst)),
+        format!("{src} > {dst}"),
         flow.goodput_bps().map_or_else(dash, rate),
         volume(
             flow.state()

@@ -1,7 +1,6 @@
 //! What runs and flows are called by: typed labels, their values and their order.
 
 use std::cmp::Ordering;
-use std::net::SocketAddr;
 
 use super::natural::natural_order;
 use super::units::Unit;
@@ -404,10 +403,7 @@ impl FlowRule {
             FlowKey::Either => "ends",
         };
         let ends: Vec<Endpoint> = flow?.at(self.key).into_iter().flatten().collect();
-        let shown = ends
-            .iter()
-            .map(|end| SocketAddr::new(end.ip(), end.port()).to_string());
-        let shown: Vec<String> = shown.collect();
+        let shown: Vec<String> = ends.iter().map(Endpoint::to_string).collect();
         // Of two ends the receiver's is the one that is known beforehand, as a rule.
         let port = ends.last()?.port();
         Some((format!("{word} {}", shown.join(" and ")), port.to_string()))

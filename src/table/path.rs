@@ -410,18 +410,11 @@ struct EpisodeRow<'a> {
 }
 
 impl EpisodeRow<'_> {
-    /// `10.0.0.1:80>10.0.0.2:5001=3` for each flow that lost.
+    /// `10.0.0.1:80>10.0.0.2:5001=3` or `[fd77::1]:80>[fd77::2]:5001=3` for each flow that lost.
     fn flows(&self) -> String {
         let flows = self.episode.flows.iter().filter_map(|&(number, drops)| {
             let flow = self.of.hop.flows.get(number as usize)?.as_ref()?;
-            let (src, dst) = (flow.key.src, flow.key.dst);
-            Some(format!(
-                "{}:{}>{}:{}={drops}",
-                src.ip(),
-                src.port(),
-                dst.ip(),
-                dst.port()
-            ))
+            Some(format!("{}>{}={drops}", flow.key.src, flow.key.dst))
         });
         flows.collect::<Vec<_>>().join(",")
     }

@@ -11,7 +11,7 @@ use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point, QueueBin};
 use serde_json::Value;
 
 use super::path_said::says_only_that_one_is_a_copy;
-use super::support::{close, shared};
+use super::support::{capture, close, shared};
 
 /// Sender and receiver, with their ports.
 type Ends = (IpAddr, u16, IpAddr, u16);
@@ -441,6 +441,53 @@ fn without_a_queue_no_column_tells_of_one() {
             "busy_share",
         ],
     );
+}
+
+/// Three packets in a row never come to the later point: an episode, of one flow.
+#[test]
+fn an_episode_names_who_lost_with_ports_apart_from_addresses_of_ipv6() {
+    /// The longest records are packets with data; these are some of the server's, one behind the other.
+    const LOST: std::ops::Range<usize> = 40..43;
+    let folder = tempfile::tempdir().unwrap();
+    let [before, after] = ["before.pcap", "after.pcap"].map(|name| folder.path().join(name));
+    let whole = fs::File::open(capture("ipv6-loss.pcap.zst")).unwrap();
+    let whole = zstd::decode_all(whole).unwrap();
+    let (mut kept, mut rest, mut data) = (whole[..24].to_vec(), &whole[24..], 0);
+    while !rest.is_empty() {
+        let field = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;
+        let (record, further) = rest.split_at(16 + field(8));
+        let has_data = field(12) > 1000;
+        if !(has_data && LOST.contains(&data)) {
+            kept.extend(record);
+        }
+        data += usize::from(has_data);
+        rest = further;
+    }
+    fs::write(&before, &whole).unwrap();
+    fs::write(&after, kept).unwrap();
+    let paths = [&before, &after].map(|path| path.to_str().unwrap());
+    let run = super::cli::run(
+        folder.path(),
+        &[
+            "path",
+            "--before",
+            paths[0],
+            "--after",
+            paths[1],
+            "--out",
+            "p.csv",
+            "--no-charts",
+        ],
+    );
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let episodes = rows(&folder.path().join("p.episodes.csv"));
+    assert_eq!(episodes.len(), 1, "{episodes:?}");
+    let said = &episodes[0]["dropped_by_flow"];
+    let (src, dst) = said.split_once('>').unwrap();
+    assert!(src.starts_with("[fd77::1]:5"), "{said}");
+    let (dst, drops) = dst.split_once('=').unwrap();
+    let dst: std::net::SocketAddrV6 = dst.parse().unwrap();
+    assert_eq!((dst.ip().to_string().as_str(), drops), ("fd77::200:1", "3"));
 }
 
 /// A limit and a capacity are of one queue, and of several points nobody knows which.

@@ -9,7 +9,7 @@ use super::super::chart::Theme;
 use super::super::chart::path::PathChart;
 use super::super::largest::largest_path_flows;
 use super::super::terminal::path::{clocks, queue_share, told_ways, warnings};
-use super::super::terminal::{counted, end, grouped, percent, repairs, volume};
+use super::super::terminal::{counted, grouped, percent, repairs, volume};
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
 };
@@ -152,8 +152,8 @@ fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {
     let delay = &flow.delay;
     vec![
         Cell::count(number),
-        Cell::text(end(flow.key.src)),
-        Cell::text(end(flow.key.dst)),
+        Cell::text(flow.key.src.to_string()),
+        Cell::text(flow.key.dst.to_string()),
         Cell::text(flow.heading.name()),
         Cell::count(flow.packets),
         Cell::number(Some(flow.ip_bytes as f64), |_| volume(flow.ip_bytes)),
@@ -224,7 +224,7 @@ fn losers(hop: &Hop, episode: &Episode) -> String {
     flows.sort_by_key(|&(flow, drops)| (Reverse(drops), flow));
     let named = flows.iter().take(LOSERS_MAX).filter_map(|&(flow, drops)| {
         let flow = hop.flows.get(flow as usize)?.as_ref()?;
-        let (src, dst) = (end(flow.key.src), end(flow.key.dst));
+        let (src, dst) = (flow.key.src, flow.key.dst);
         Some(format!("{src} → {dst}: {}", grouped(drops)))
     });
     let mut named: Vec<String> = named.collect();

@@ -5,8 +5,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Limited};
 use super::super::chart::{ChartOptions, Theme, for_each_chart};
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    counted, end, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
-    warnings,
+    counted, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume, warnings,
 };
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
@@ -227,8 +226,8 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .unwrap_or(flow.state().unique_bytes);
     vec![
         Cell::count(index as u64 + 1),
-        Cell::text(end(src)),
-        Cell::text(end(dst)),
+        Cell::text(src.to_string()),
+        Cell::text(dst.to_string()),
         Cell::number(goodput, rate),
         Cell::number(goodput.zip(capacity).map(|(bps, all)| bps / all), percent),
         Cell::number(Some(bytes as f64), |bytes| volume(bytes as u64)),
@@ -277,7 +276,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                format!("{} → {}", end(src), end(dst))
+                format!("{src} → {dst}")
             };
             let span = pair.end.since(pair.start) as f64;
             rows.push(vec![

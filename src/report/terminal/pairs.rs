@@ -1,7 +1,7 @@
 //! Flows that compete, two by two, on the terminal.
 
 use super::tables::flows_table;
-use super::{duration, end, grouped, percent, rate};
+use super::{duration, grouped, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
 use crate::metric;
 
@@ -65,7 +65,7 @@ fn largest_paired(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> u64 {
 fn cells(flows: &[Flow<'_>], pair: &Pair) -> Vec<String> {
     let name = |place: usize| {
         let (src, dst) = flows[place].ends();
-        format!("{} > {}", end(src), end(dst))
+        format!("{src} > {dst}")
     };
     let span_ns = pair.end.since(pair.start);
     let rate = |bytes| metric::rate_bps(bytes, span_ns).map_or_else(|| "-".to_owned(), rate);

@@ -8,7 +8,7 @@ use std::slice::from_ref;
 use super::super::largest::largest_path_flows;
 use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, end, engineering, grouped, is_mostly_silent, not_shown, overlap,
+    FLOWS_SHOWN, counted, delays, engineering, grouped, is_mostly_silent, not_shown, overlap,
     print, rate, repairs, say, say_capture_errors, timeless, volume, written_line,
 };
 use crate::capture::SNAP_LEN_ADVICE;
@@ -577,7 +577,7 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
     let share = queue_share(hop, flow);
     let share = share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
     vec![
-        format!("{} > {}", end(src), end(dst)),
+        format!("{src} > {dst}"),
         flow.heading.name().to_owned(),
         grouped(flow.packets),
         volume(flow.ip_bytes),

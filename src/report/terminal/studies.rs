@@ -11,7 +11,7 @@ use crate::study::{
 use crate::time::CaptureTime;
 
 use super::warnings::overfull;
-use super::{counted, end, rate};
+use super::{counted, rate};
 
 /// What bears on the results of a study, and what was looked for in vain.
 #[must_use]
@@ -181,8 +181,8 @@ fn silent_in_window(results: &StudyResults) -> Option<String> {
             "{} of {} {sends} nothing in the window ({} to {} {why}), so that 0 is what it got there in all means: `window = \"overlap\"` is the time in which all are active, and `min_flow` leaves out small ones",
             silent.len(),
             counted(run.flows.len() as u64, "flow"),
-            end(ends.sender),
-            end(ends.receiver),
+            ends.sender,
+            ends.receiver,
         );
         Some((run.name.as_str(), said))
     }))
@@ -280,7 +280,7 @@ pub(in crate::report) fn no_repetitions(results: &StudyResults) -> Option<String
         }
     }
     let (one, other) = first?;
-    let [sender, receiver] = one.ends.map(end);
+    let [sender, receiver] = one.ends;
     let name = |found: &Found<'_>| &results.runs[found.run].name;
     let more = so_do_others(pairs.len() - 1);
     Some(format!(

@@ -25,11 +25,10 @@ mod pruning;
 mod totals;
 mod tracking;
 mod watch;
+mod workers;
 
 use std::path::Path;
 use std::sync::Mutex;
-
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use capture::CaptureAnalysis;
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
@@ -47,9 +46,7 @@ pub use pairs::{Pair, PairBin, Pairs, Sharing};
 pub use pings::Ping;
 pub use totals::{CaptureQuality, CaptureTotals, Delivered};
 pub use watch::Watch;
-
-/// Threads that a run works with at most: more than there are cores anywhere only take time to begin.
-const THREADS_MAX: usize = 1024;
+use workers::Workers;
 
 /// The results of a run: one entry a capture, in the order they were given.
 #[derive(Debug)]
@@ -105,30 +102,18 @@ impl Analysis {
         watch: &Watch,
         reduce: impl Fn(usize, CaptureAnalysis) -> T + Sync,
     ) -> Vec<T> {
-        let several = pool(config);
-        // No threads to be had: the slow way, on this one, is still a way. It can be part of one pool only, and is of
-        // the first.
-        let is_alone = several.is_none();
-        let alone = || {
-            let this_one = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
-            this_one.build().ok()
-        };
-        let pool = several.or_else(alone);
-        let threads = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
+        let workers = Workers::new(config);
+        let threads = workers.threads();
         let at_a_time = threads.min(config.captures_max).min(inputs.len()).max(1);
         // Analysis has work for two or three threads as fast as one decompresses.
         let decompressors = (threads / at_a_time).saturating_sub(2);
-        // Captures are handed out by threads outside the pool: one that waits for a window of its
-        // capture must not begin another capture on the same stack.
+        // Captures are handed out by threads outside the pool, which do nothing else while they wait.
         let next = Mutex::new(inputs.into_iter().enumerate());
         let done = Mutex::new(Vec::new());
         let work = || {
             while let Some((index, input)) = next.lock().ok().and_then(|mut inputs| inputs.next()) {
-                let analyze = || pipeline::analyze(input, config, decompressors, watch);
-                let analysis = match &pool {
-                    Some(pool) => pool.install(analyze),
-                    None => analyze(),
-                };
+                let analysis =
+                    workers.install(|| pipeline::analyze(input, config, decompressors, watch));
                 let reduced = reduce(index, analysis);
                 if let Ok(mut done) = done.lock() {
                     done.push((index, reduced));
@@ -137,12 +122,14 @@ impl Analysis {
         };
         std::thread::scope(|scope| {
             let start = |_| std::thread::Builder::new().spawn_scoped(scope, work).ok();
-            // One capture needs no other thread than this, unless it is of a pool, and would begin other work of that
-            // while it waits.
-            let is_one = at_a_time == 1 && rayon::current_thread_index().is_none();
-            let wanted = if is_alone || is_one { 0 } else { at_a_time };
+            // One capture at a time needs no thread but this one.
+            let needs_none = workers.are_none() || at_a_time == 1;
+            let wanted = if needs_none { 0 } else { at_a_time };
             let started: Vec<_> = (0..wanted).filter_map(start).collect();
-            if started.is_empty() {
+            if started.is_empty() && workers.are_none() {
+                // All of them as part of one pool.
+                workers.install(work);
+            } else if started.is_empty() {
                 work();
             }
             for thread in started {
@@ -156,10 +143,4 @@ impl Analysis {
         done.sort_by_key(|&(index, _)| index);
         done.into_iter().map(|(_, reduced)| reduced).collect()
     }
-}
-
-/// As many threads as a run is asked to work with; `None` where they are not to be had.
-fn pool(config: &Config) -> Option<ThreadPool> {
-    let threads = config.threads.unwrap_or(0).min(THREADS_MAX);
-    ThreadPoolBuilder::new().num_threads(threads).build().ok()
 }

@@ -12,7 +12,7 @@ use crate::flow::{SegmentBatch, shard_of};
 use crate::observe::Span;
 use crate::time::CaptureTime;
 
-/// What records that follow each other say, those of one window mostly.
+/// What records that follow each other say: those of a window, or packets that were pushed since the batch before.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     /// Parts of it, in their order.
@@ -23,9 +23,11 @@ pub(super) struct Batch {
     pub(super) ordinals: Range<u64>,
 }
 
-/// What one task decoded.
+/// A part of a batch, which one task decodes.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
+    /// Position of its first record in the capture.
+    first_ordinal: u64,
     /// By shard, once they are sorted.
     pub(super) segments: SegmentBatch,
     pub(super) fragments: Vec<Fragment>,
@@ -38,6 +40,7 @@ pub(super) struct Chunk {
 impl Chunk {
     /// Forgets all; the record that comes next is at `first_ordinal`.
     pub(super) fn clear(&mut self, first_ordinal: u64) {
+        self.first_ordinal = first_ordinal;
         self.segments.clear(first_ordinal);
         self.fragments.clear();
         self.echoes.clear();
@@ -55,26 +58,20 @@ impl Chunk {
         self.clear(first_ordinal);
         // Two loops: in the usual one nothing is asked.
         if config.filter.is_none() {
-            self.take_all(records, first_ordinal, config, |_| true);
+            self.take_all(records, config, |_| true);
         } else {
             let wants = |usual: &Usual| config.wants(|| usual.ends());
-            self.take_all(records, first_ordinal, config, wants);
+            self.take_all(records, config, wants);
         }
         self.segments.sort();
     }
 
-    /// Takes one more record, so many behind the first, which is at `first_ordinal`.
-    pub(super) fn push(
-        &mut self,
-        record: Record<'_>,
-        (first_ordinal, after_records): (u64, u32),
-        config: &Config,
-    ) {
+    /// Takes one more record, so many behind the first. Before its segments are looked at they have to be sorted.
+    pub(super) fn push(&mut self, record: Record<'_>, after_records: u32, config: &Config) {
         let at = record.at;
         let wants = |usual: &Usual| config.wants(|| usual.ends());
         let mut decoded = Decoded::Skipped(Skip::NonIp);
-        let places = (first_ordinal, after_records);
-        self.take_one(record, places, config, wants, &mut decoded);
+        self.take_one(record, after_records, config, wants, &mut decoded);
         let span = self.span.get_or_insert(Span {
             first: at,
             last: at,
@@ -87,7 +84,6 @@ impl Chunk {
     fn take_all<'a>(
         &mut self,
         records: impl Iterator<Item = Record<'a>>,
-        first_ordinal: u64,
         config: &Config,
         wants: impl Fn(&Usual) -> bool,
     ) {
@@ -95,8 +91,7 @@ impl Chunk {
         let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
         for (after_records, record) in (0..).zip(records) {
             (first, last) = (first.min(record.at), last.max(record.at));
-            let places = (first_ordinal, after_records);
-            self.take_one(record, places, config, &wants, &mut decoded);
+            self.take_one(record, after_records, config, &wants, &mut decoded);
         }
         self.span = (first <= last).then_some(Span { first, last });
     }
@@ -106,7 +101,7 @@ impl Chunk {
     fn take_one(
         &mut self,
         record: Record<'_>,
-        (first_ordinal, after_records): (u64, u32),
+        after_records: u32,
         config: &Config,
         wants: impl Fn(&Usual) -> bool,
         decoded: &mut Decoded,
@@ -115,7 +110,7 @@ impl Chunk {
             Some(true) => {}
             Some(false) => self.tally.add(Skip::Filtered),
             None => {
-                let ordinal = first_ordinal + u64::from(after_records);
+                let ordinal = self.first_ordinal + u64::from(after_records);
                 self.take_odd(record, ordinal, config, decoded);
             }
         }

@@ -1,4 +1,4 @@
-//! What is found besides connections, of records in the order of the capture.
+//! What records say besides segments, put together in the order of the capture.
 
 use super::capture::CaptureFacts;
 use super::chunk::Batch;

@@ -1,25 +1,25 @@
 //! From packets to results: for programs that have packets, and no capture of them.
 
-use rayon::ThreadPool;
-
 use super::capture::{CaptureAnalysis, CaptureFacts};
 use super::chunk::{Batch, Chunk};
 use super::config::Config;
 use super::frames::FrameIndex;
 use super::gathered::Gathered;
 use super::tracking::Tracking;
+use super::workers::Workers;
 use crate::capture::{LinkType, Record};
 use crate::time::CaptureTime;
 
 /// Packets that are tracked together: enough that the state of a connection is fetched for many of its packets at once.
-const TOGETHER: u32 = if cfg!(test) { 7 } else { 8192 };
+const BATCH_PACKETS: u32 = if cfg!(test) { 7 } else { 8192 };
 
 /// Analyses packets that a program hands over one by one, in the order in which they passed: the results are those of a
 /// capture that holds them, but that they name no file.
 ///
-/// It keeps no packet: what memory it takes follows the flows, and [`Config::memory_bytes`] bounds it. Of the
-/// [`Config`], what has to do with files and how many captures there are at a time plays no part. Packets are tracked
-/// some thousands at a time, on as many threads as [`Config::threads`] says.
+/// Of a packet nothing is kept but its headers, until some thousands are tracked together. What it holds follows the
+/// flows, and [`Config::memory_bytes`] limits it as it does for a capture; what has to do with files, and how many
+/// captures there are at a time, plays no part. Each has [threads](Config::threads) of its own: with many of them,
+/// `threads: Some(1)` is enough.
 ///
 /// ```
 /// use ccanalyze::analyze::{Config, PacketAnalysis};
@@ -58,8 +58,8 @@ const TOGETHER: u32 = if cfg!(test) { 7 } else { 8192 };
 pub struct PacketAnalysis {
     config: Config,
     name: String,
-    pool: Option<ThreadPool>,
-    /// One chunk, with the packets that wait to be tracked.
+    workers: Workers,
+    /// The packets that wait to be tracked, in its one chunk.
     batch: Batch,
     waiting: u32,
     gathered: Gathered,
@@ -103,7 +103,7 @@ impl PacketAnalysis {
     pub fn new(name: impl Into<String>, config: Config) -> Self {
         Self {
             name: name.into(),
-            pool: super::pool(&config),
+            workers: Workers::new(&config),
             batch: Batch {
                 chunks: vec![Chunk::default()],
                 ..Batch::default()
@@ -121,20 +121,18 @@ impl PacketAnalysis {
         let config = &self.config;
         self.begun
             .get_or_insert_with(|| (at, Connections::new(config, at)));
-        let first_ordinal = self.gathered.records();
         let record = Record {
-            frame: first_ordinal + u64::from(self.waiting) + 1,
+            frame: self.gathered.records() + u64::from(self.waiting) + 1,
             at,
             link,
             bytes,
             original_len,
         };
-        let places = (first_ordinal, self.waiting);
         for chunk in &mut self.batch.chunks {
-            chunk.push(record, places, config);
+            chunk.push(record, self.waiting, config);
         }
         self.waiting += 1;
-        if self.waiting >= TOGETHER {
+        if self.waiting >= BATCH_PACKETS {
             self.track();
         }
     }
@@ -156,7 +154,7 @@ impl PacketAnalysis {
             ..facts
         };
         let config = &self.config;
-        install(self.pool.as_ref(), || connections.finish(facts, config))
+        self.workers.install(|| connections.finish(facts, config))
     }
 
     /// Tracks those that wait.
@@ -166,27 +164,21 @@ impl PacketAnalysis {
             gathered,
             begun,
             config,
+            workers,
+            waiting,
             ..
         } = self;
-        let records = std::mem::take(&mut self.waiting);
+        let records = u64::from(std::mem::take(waiting));
         for chunk in &mut batch.chunks {
             chunk.segments.sort();
         }
-        gathered.take(batch, u64::from(records), config);
+        gathered.take(batch, records, config);
         if let Some((_, connections)) = begun {
-            install(self.pool.as_ref(), || connections.take(batch));
+            workers.install(|| connections.take(batch));
         }
         for chunk in &mut batch.chunks {
             chunk.clear(gathered.records());
         }
-    }
-}
-
-/// Where there is no pool, on whatever threads there are.
-fn install<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> T + Send) -> T {
-    match pool {
-        Some(pool) => pool.install(work),
-        None => work(),
     }
 }
 

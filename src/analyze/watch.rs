@@ -66,7 +66,7 @@ impl Watch {
         self.records.fetch_add(records, Ordering::Relaxed);
     }
 
-    /// Counts a capture that was read to its end.
+    /// Counts a capture that is done with.
     pub(crate) fn add_done(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,31 +1,37 @@
 //! What programs on the library ask for, at the ends of what they may.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PairConfig, Watch};
-use ccanalyze::capture::{CaptureSource, read_small_file};
+use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
+use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
+use ccanalyze::time::CaptureTime;
 
-use super::packets::{STEP_BYTES, Twist, pcap, play};
+use super::packets::{Packet, RAW_IP, STEP_BYTES, Twist, pcap, play};
 
-/// Two downloads at a time.
-fn downloads() -> Vec<CaptureInput> {
-    let steps = (0..80_u8).map(|step| {
-        let (connection, back) = (step & 1, step & 2 != 0);
-        let mut bytes = [0; STEP_BYTES];
-        bytes[0] = 0x40 | connection | if back { 0x14 } else { 0 };
-        (bytes[1], bytes[7]) = (1, 4);
-        bytes
-    });
-    let reader = Box::new(std::io::Cursor::new(pcap(&play(
-        &steps.collect::<Vec<_>>().concat(),
-        Twist::default(),
-    ))));
+/// A step of two downloads at a time.
+fn step(number: u8) -> [u8; STEP_BYTES] {
+    let (connection, back) = (number & 1, number & 2 != 0);
+    let mut bytes = [0; STEP_BYTES];
+    bytes[0] = 0x40 | connection | if back { 0x14 } else { 0 };
+    (bytes[1], bytes[7]) = (1, 4);
+    bytes
+}
+
+fn capture_of(packets: &[Packet]) -> CaptureInput {
     let name = "downloads".to_owned();
-    vec![CaptureInput {
+    let reader = Box::new(std::io::Cursor::new(pcap(packets)));
+    CaptureInput {
         name: name.clone(),
         sources: vec![CaptureSource::Reader { name, reader }],
-    }]
+    }
+}
+
+/// Two downloads at a time, in 80 packets.
+fn downloads() -> Vec<CaptureInput> {
+    let steps: Vec<u8> = (0..80).flat_map(step).collect();
+    vec![capture_of(&play(&steps, Twist::default()))]
 }
 
 #[test]
@@ -80,4 +86,62 @@ fn a_small_file_is_read_whole_where_no_limit_is_meant() {
     assert_eq!(read(u64::MAX).unwrap(), b"all of it");
     assert_eq!(read(9).unwrap(), b"all of it");
     assert!(read(8).is_err());
+}
+
+/// A thread of a pool does nothing else while it waits for an analysis: what it began would lie on the same stack, and
+/// could wait for what it holds.
+#[test]
+fn who_waits_for_an_analysis_begins_no_other() {
+    /// More than one batch.
+    const PACKETS: i64 = 10_000;
+    let config = Config {
+        threads: Some(1),
+        ..Config::default()
+    };
+    let of_files = || {
+        let captures = Analysis::run(downloads(), &config, &Watch::default()).captures;
+        assert_eq!(captures[0].records, 80);
+    };
+    let of_packets = || {
+        let mut packets = PacketAnalysis::new("pushed", config.clone());
+        for ns in 1..=PACKETS {
+            packets.push(CaptureTime::from_ns(ns), LinkType(RAW_IP), &[0x45], 40);
+        }
+        assert_eq!(packets.finish().records, PACKETS as u64);
+    };
+    let ways: [&(dyn Fn() + Sync); 2] = [&of_files, &of_packets];
+    for way in ways {
+        let (alive, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+        pool.unwrap().scope(|scope| {
+            for _ in 0..20 {
+                scope.spawn(|_| {
+                    most.fetch_max(alive.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                    way();
+                    alive.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+        });
+        assert_eq!(most.into_inner(), 1);
+    }
+}
+
+/// The same packets, in batches that are just full, or not, or several.
+#[test]
+fn however_many_packets_are_pushed_they_come_to_the_same() {
+    let steps: Vec<u8> = (0..80_u8).flat_map(step).collect();
+    let all = play(&steps.repeat(260), Twist::default());
+    for packets in [8191, 8192, 8193, 20_000] {
+        let packets = &all[..packets];
+        let mut pushed = PacketAnalysis::new("downloads", Config::default());
+        for packet in packets {
+            let at = CaptureTime::from_ns(packet.at_ns);
+            pushed.push(at, LinkType(RAW_IP), &packet.bytes, packet.original_len);
+        }
+        let inputs = vec![capture_of(packets)];
+        let mut captures = Analysis::run(inputs, &Config::default(), &Watch::default()).captures;
+        captures[0].files.clear();
+        let pushed = pushed.finish();
+        assert_eq!(format!("{pushed:?}"), format!("{:?}", captures[0]));
+    }
 }

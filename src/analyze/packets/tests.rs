@@ -42,7 +42,7 @@ fn of_file(path: &Path, config: &Config) -> CaptureAnalysis {
     }
 }
 
-/// With each of these options, all that is known of each capture is the same: [`TOGETHER`] being small here, packets of
+/// With each of these options, all that is known of each capture is the same: [`BATCH_PACKETS`] being small here, packets of
 /// all of them are tracked in several parts.
 #[test]
 fn packets_come_to_what_their_capture_comes_to() {
@@ -66,7 +66,11 @@ fn packets_come_to_what_their_capture_comes_to() {
     for config in [usual(), with_all, of_one_host, with_little] {
         for path in captures() {
             let expected = of_file(&path, &config);
-            assert!(u64::from(TOGETHER) < expected.records, "{}", path.display());
+            assert!(
+                u64::from(BATCH_PACKETS) < expected.records,
+                "{}",
+                path.display()
+            );
             let pushed = of_packets_of(&path, &config);
             assert_eq!(
                 format!("{pushed:?}"),
@@ -118,34 +122,48 @@ fn in_parts() -> Vec<Vec<u8>> {
     ]
 }
 
-#[test]
-fn what_is_in_parts_and_what_is_no_tcp_comes_to_the_same() {
-    const RAW_IP: LinkType = LinkType(101);
-    let (mut file, mut packets) = (Vec::new(), PacketAnalysis::new("mine", Config::default()));
-    for field in [0xa1b2_3c4d_u32, 4 << 16 | 2, 0, 0, 65_535, 101] {
+/// Packets that begin with their IP header, as captures name that.
+const RAW_IP: u16 = 101;
+
+/// A capture of these packets, one a second.
+fn file_of(packets: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for field in [0xa1b2_3c4d, 4 << 16 | 2, 0, 0, 65_535, u32::from(RAW_IP)] {
         file.extend(field.to_le_bytes());
     }
-    for (second, bytes) in (1_u32..).zip(in_parts()) {
+    for (second, bytes) in (1_u32..).zip(packets) {
         let len = bytes.len() as u32;
         for field in [second, 0, len, len] {
             file.extend(field.to_le_bytes());
         }
-        file.extend(&bytes);
-        let at = CaptureTime::from_ns(i64::from(second) * 1_000_000_000);
-        packets.push(at, RAW_IP, &bytes, len);
+        file.extend(bytes);
     }
+    file
+}
+
+/// What is known of a capture that is called `mine`, but for its file.
+fn of_capture(file: Vec<u8>) -> CaptureAnalysis {
+    let name = "mine".to_owned();
+    let reader = Box::new(std::io::Cursor::new(file));
     let input = CaptureInput {
-        name: "mine".to_owned(),
-        sources: vec![CaptureSource::Reader {
-            name: "mine".to_owned(),
-            reader: Box::new(std::io::Cursor::new(file)),
-        }],
+        name: name.clone(),
+        sources: vec![CaptureSource::Reader { name, reader }],
     };
     let mut captures = Analysis::run(vec![input], &Config::default(), &Watch::default()).captures;
-    let expected = CaptureAnalysis {
+    CaptureAnalysis {
         files: Vec::new(),
         ..captures.remove(0)
-    };
+    }
+}
+
+#[test]
+fn what_is_in_parts_and_what_is_no_tcp_comes_to_the_same() {
+    let mut packets = PacketAnalysis::new("mine", Config::default());
+    for (second, bytes) in (1..).zip(in_parts()) {
+        let at = CaptureTime::from_ns(second * 1_000_000_000);
+        packets.push(at, LinkType(RAW_IP), &bytes, bytes.len() as u32);
+    }
+    let expected = of_capture(file_of(&in_parts()));
     let pushed = packets.finish();
     assert_eq!(format!("{pushed:?}"), format!("{expected:?}"));
     // What it is made of: a ping that was answered after two seconds, and a segment whose fragments were put together.
@@ -157,8 +175,12 @@ fn what_is_in_parts_and_what_is_no_tcp_comes_to_the_same() {
 }
 
 #[test]
-fn without_packets_there_is_nothing_but_the_name() {
-    let capture = PacketAnalysis::new("nothing", Config::default()).finish();
-    assert_eq!((capture.name.as_str(), capture.records), ("nothing", 0));
-    assert_eq!((capture.flows().count(), capture.span), (0, None));
+fn no_packets_come_to_what_an_empty_capture_comes_to() {
+    assert_eq!(
+        format!(
+            "{:?}",
+            PacketAnalysis::new("mine", Config::default()).finish()
+        ),
+        format!("{:?}", of_capture(file_of(&[])))
+    );
 }

@@ -59,7 +59,7 @@ fn on_signal(mut handler: impl FnMut() + Send + 'static) {
 /// The signals that the process was started to ignore, a bit each, where the system says so.
 #[cfg(unix)]
 fn ignored_signals() -> u64 {
-    // Some 1,500 bytes, which the system writes anew for each piece that is asked for.
+    // Some 1,500 bytes: room for them, so that one read takes them all.
     let mut said = String::with_capacity(4096);
     let status = std::fs::File::open("/proc/self/status");
     let _ = status.and_then(|mut status| status.read_to_string(&mut said));

@@ -118,7 +118,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     } else {
         "interrupted: nothing was written; runs that were analysed are kept, and the same command goes on with the others"
     });
-    let begun = Begun::begin(&plan, (manifest, out), args)?;
+    let begun = Begun::begin(&plan, manifest, out, args)?;
     let results = analyzed(&plan, out, args);
     terminal::report_runs(&results);
     if results.runs.iter().all(|run| run.error.is_some()) {
@@ -132,7 +132,7 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
             terminal::say(&format!("warning: {warning}"));
         }
     }
-    let write = || begun.write(&plan, &results, &tables, (out, args));
+    let write = || begun.write(&plan, &results, &tables, out, args);
     let files = progress::with_note(progress::WRITING, args.quiet, write)?;
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
@@ -152,7 +152,8 @@ struct Begun {
 impl Begun {
     fn begin(
         plan: &StudyPlan,
-        (manifest, out): (&Path, &Path),
+        manifest: &Path,
+        out: &Path,
         args: &StudyArgs,
     ) -> anyhow::Result<Self> {
         make_folder(out)?;
@@ -175,7 +176,8 @@ impl Begun {
         plan: &StudyPlan,
         results: &StudyResults,
         tables: &[StudyTable],
-        (out, args): (&Path, &StudyArgs),
+        out: &Path,
+        args: &StudyArgs,
     ) -> anyhow::Result<usize> {
         let metadata = metadata(results, args);
         let charts = charts(plan, results, args);

@@ -22,11 +22,8 @@ use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
 use nothing::nothing_found;
+pub(super) use studies::result_warnings;
 pub use studies::study_warnings;
-pub(super) use studies::{
-    captured_behind_link, flows_above_capacity, measured_twice, no_repetitions, refuted_buffers,
-    too_much_for_capacity, traces_beside_runs,
-};
 use tables::flows_table;
 use text::{printable, without_numbers};
 use warnings::{damaged, doubt, is_mostly_silent, overlap, timeless};

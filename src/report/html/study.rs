@@ -8,10 +8,7 @@ use crate::table::cells::Cell as TableCell;
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::{columns, in_full, rounded};
-use super::super::terminal::{
-    captured_behind_link, counted, flows_above_capacity, grouped, lacks, measured_twice,
-    no_repetitions, refuted_buffers, too_much_for_capacity, traces_beside_runs,
-};
+use super::super::terminal::{counted, grouped, lacks, result_warnings};
 use super::{Block, Cell, Page, PageTable, section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -130,13 +127,7 @@ fn quality(results: &StudyResults) -> Vec<String> {
         ));
     }
     notes.extend(results.runs.iter().flat_map(lacks));
-    notes.extend(too_much_for_capacity(results));
-    notes.extend(flows_above_capacity(results));
-    notes.extend(traces_beside_runs(results));
-    notes.extend(refuted_buffers(results));
-    notes.extend(captured_behind_link(results));
-    notes.extend(no_repetitions(results));
-    notes.extend(measured_twice(results));
+    notes.extend(result_warnings(results));
     notes
 }
 

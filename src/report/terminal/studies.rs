@@ -13,11 +13,24 @@ use crate::time::CaptureTime;
 use super::warnings::overfull;
 use super::{counted, rate};
 
-/// What bears on the results of a study, and what was looked for in vain.
+/// The warnings of a study, in the order in which they are printed: what makes its results other than they are meant, and
+/// what its manifest names and no run has.
 #[must_use]
 pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let mut said = flows_without_a_label(plan, results);
-    let once = [
+    said.extend(result_warnings(results));
+    said.extend(told_apart_by_nothing(plan, results));
+    said.extend(too_many_to_compare(results));
+    said.extend(taken_together(plan, results));
+    said.extend(empty_reports(plan, results));
+    said.extend(starts_of_nobody(plan, results));
+    said.extend(baselines_that_nothing_has(plan, results));
+    said
+}
+
+/// Those of the results alone, which their page tells, too.
+pub(in crate::report) fn result_warnings(results: &StudyResults) -> Vec<String> {
+    let warnings = [
         too_much_for_capacity(results),
         flows_above_capacity(results),
         traces_beside_runs(results),
@@ -26,15 +39,8 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         captured_behind_link(results),
         no_repetitions(results),
         measured_twice(results),
-        told_apart_by_nothing(plan, results),
     ];
-    said.extend(once.into_iter().flatten());
-    said.extend(too_many_to_compare(results));
-    said.extend(taken_together(plan, results));
-    said.extend(empty_reports(plan, results));
-    said.extend(starts_of_nobody(plan, results));
-    said.extend(baselines_that_nothing_has(plan, results));
-    said
+    warnings.into_iter().flatten().collect()
 }
 
 /// Which flows were to get a label and got none, and what would give them one.
@@ -66,8 +72,7 @@ fn baselines_that_nothing_has(plan: &StudyPlan, results: &StudyResults) -> Vec<S
 
 /// Runs through which more came than their capacity lets through; one is said of all, as it is one
 /// line of the manifest that is wrong.
-#[must_use]
-pub(in crate::report) fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
+fn too_much_for_capacity(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let said = overfull(rates(run, &run.values)?)?;
         Some((run.name.as_str(), said))
@@ -75,8 +80,7 @@ pub(in crate::report) fn too_much_for_capacity(results: &StudyResults) -> Option
 }
 
 /// Runs during which their capacity trace does not change: it may be of another time; one is said of all.
-#[must_use]
-pub(in crate::report) fn traces_beside_runs(results: &StudyResults) -> Option<String> {
+fn traces_beside_runs(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let capacity = run.conditions.capacity.as_ref()?;
         let (first, last) = run.span_ns?;
@@ -112,8 +116,7 @@ fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
 }
 
 /// Runs whose queue is not what the conditions say; one is said of all.
-#[must_use]
-pub(in crate::report) fn refuted_buffers(results: &StudyResults) -> Option<String> {
+fn refuted_buffers(results: &StudyResults) -> Option<String> {
     let refuted = |run: &&StudyRun| run.shortfall.buffer_refuted;
     first_of(results.runs.iter().filter(refuted).map(|run| {
         let said = "what waited in its queue contradicts the buffer given: how full the queue was is told by the limit that the drops show, if they show one, and all else by the buffer";
@@ -122,8 +125,7 @@ pub(in crate::report) fn refuted_buffers(results: &StudyResults) -> Option<Strin
 }
 
 /// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
-#[must_use]
-pub(in crate::report) fn captured_behind_link(results: &StudyResults) -> Option<String> {
+fn captured_behind_link(results: &StudyResults) -> Option<String> {
     let lacks_queue = |run: &&StudyRun| {
         let has = |metric| run.values.get(metric).is_some();
         run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
@@ -136,8 +138,7 @@ pub(in crate::report) fn captured_behind_link(results: &StudyResults) -> Option<
 
 /// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
 /// packets, of which the first takes no time. One run is said of all.
-#[must_use]
-pub(in crate::report) fn flows_above_capacity(results: &StudyResults) -> Option<String> {
+fn flows_above_capacity(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let exceeds = |&(passed_bps, capacity_bps): &(f64, f64)| passed_bps > capacity_bps;
         if rates(run, &run.values).as_ref().is_some_and(exceeds) {
@@ -256,8 +257,7 @@ fn so_do_others(pairs: usize) -> String {
 
 /// Runs of one group that hold the same connection, as copies of a capture do and captures of one
 /// run at two points: they repeat nothing.
-#[must_use]
-pub(in crate::report) fn no_repetitions(results: &StudyResults) -> Option<String> {
+fn no_repetitions(results: &StudyResults) -> Option<String> {
     let mut found = flows_of_captures(results);
     let key = |end: Endpoint| (end.octets(), end.port());
     found.sort_by_key(|found| (found.ends.map(key), found.start_ns, found.run));
@@ -291,8 +291,7 @@ pub(in crate::report) fn no_repetitions(results: &StudyResults) -> Option<String
 }
 
 /// Measured runs that are one repetition by all their labels, as a table and a copy of it are: both say a number of it.
-#[must_use]
-pub(in crate::report) fn measured_twice(results: &StudyResults) -> Option<String> {
+fn measured_twice(results: &StudyResults) -> Option<String> {
     let is_numbered = |run: &&StudyRun| {
         let mut places = results.repetition.iter();
         places.any(|&place| run.labels[place].is_some())

@@ -210,6 +210,7 @@ fn links_of_the_documents_lead_somewhere() {
         "README.md",
         "METRICS.md",
         "ARCHITECTURE.md",
+        "docs/DESIGN.md",
         "docs/PATH.md",
         "testdata/README.md",
     ] {

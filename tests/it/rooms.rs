@@ -144,7 +144,9 @@ fn the_documented_rooms_are_these_in_this_order_with_their_crates() {
 
 #[test]
 fn what_the_architecture_names_is_there() {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let texts = ["ARCHITECTURE.md", "docs/DESIGN.md"];
+    let text = texts.map(|name| fs::read_to_string(root().join(name)).unwrap());
+    let text = text.concat();
     let files: Vec<_> = files_below(&root().join("src"))
         .iter()
         .map(|path| (name_of(path), code_of(path)))

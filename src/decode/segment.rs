@@ -106,7 +106,7 @@ impl From<Endpoint> for SocketAddr {
 }
 
 impl From<SocketAddr> for Endpoint {
-    /// Without the zone and the flow label of an IPv6 address, which packets between others do not tell.
+    /// The address and the port alone: an end has no scope and no flow label.
     fn from(address: SocketAddr) -> Self {
         match address.ip() {
             IpAddr::V4(ip) => Self::v4(ip.octets(), address.port()),

@@ -39,10 +39,7 @@ fn counted(capture: &CaptureAnalysis) -> HashMap<(SocketAddr, SocketAddr), Count
     let mut flows = HashMap::new();
     for flow in capture.flows() {
         let (src, dst) = flow.ends();
-        let ends = (
-            SocketAddr::new(src.ip(), src.port()),
-            SocketAddr::new(dst.ip(), dst.port()),
-        );
+        let ends = (SocketAddr::from(src), SocketAddr::from(dst));
         let summary = flow.summary();
         let counts = Counts {
             packets: summary.packets,

@@ -297,7 +297,7 @@ fn tell(flow: &Flow<'_>, capture: &CaptureAnalysis, twist: Twist) -> String {
     if twist.exchange {
         (src, dst) = (dst, src);
     }
-    let mut text = format!("{}:{} > {}:{}", src.ip(), src.port(), dst.ip(), dst.port());
+    let mut text = format!("{src} > {dst}");
     let _ = writeln!(text, " at {}", at(flow.connection().identity.first_at));
     let mut summary = flow.summary();
     summary.span = summary.span.map(span);

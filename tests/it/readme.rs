@@ -212,6 +212,7 @@ fn links_of_the_documents_lead_somewhere() {
         "ARCHITECTURE.md",
         "docs/DESIGN.md",
         "docs/PATH.md",
+        "docs/TUTORIAL.md",
         "testdata/README.md",
     ] {
         let document = root().join(document);

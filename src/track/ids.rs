@@ -23,6 +23,9 @@ const STEPS_MIN: u64 = 3;
 /// a flow's first packets delay that.
 const EARLY_MAX: u64 = 8;
 
+/// Steps for each doubt, from which on a counter is this connection's even where most packets skip ids.
+const PROVEN_STEPS: u64 = 256;
+
 /// Steps in which ids would have been skipped more than once, while nothing was missing, did other connections count on
 /// the same counter.
 const OWN_STEPS: u64 = 1024;
@@ -306,11 +309,17 @@ impl IdCounter {
     }
 
     /// Whether the ids of this direction count up by one: most do, or hardly any is missing that no
-    /// loss and no late packet explains, as where half of the packets are lost.
+    /// loss and no late packet explains, as where half of the packets are lost. Where hardly
+    /// any was ever skipped but in a repair, three of four steps may skip some, as of a sender each of whose repeats has
+    /// a new packet behind it that is lost.
     pub(super) fn counts(&self) -> bool {
         let steps = self.steps;
+        let proven_from = PROVEN_STEPS * u64::from(self.doubts.max(1));
+        let is_proven = self.astray == 0 && steps >= proven_from;
+        let most = if is_proven { 3 } else { 2 };
         steps >= STEPS_MIN
-            && (u64::from(self.others) * 2 <= steps || u64::from(self.unexplained) * 4 <= steps)
+            && (u64::from(self.others) * 4 <= steps * most
+                || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
             && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX
             && self.scope != Scope::Shared

@@ -52,6 +52,25 @@ fn a_counter_counts_where_half_of_the_packets_are_lost_or_late() {
     assert!(!steps(&[10, 22, 11, 34, 23, 46, 35, 58, 47, 60, 59]).1);
 }
 
+/// As of a sender each of whose repeats has a new packet behind it that is lost: until these are repeated, no byte tells
+/// of them.
+#[test]
+fn a_counter_that_was_one_for_long_counts_where_every_other_id_is_skipped() {
+    let counts = |by_one: u16, doubts: u16, every_other: u16| {
+        let mut counter = IdCounter::default();
+        (0..by_one).for_each(|id| _ = counter.take(id, 1));
+        (0..doubts).for_each(|_| counter.doubt());
+        let others = (0..every_other).map(|step| by_one + 1 + 2 * step);
+        others.for_each(|id| _ = counter.take(id, 1));
+        counter.counts()
+    };
+    assert!(counts(256, 0, 700));
+    assert!(!counts(256, 0, 800), "more than three of four");
+    assert!(!counts(100, 0, 150), "no 256 steps");
+    assert!(counts(256, 1, 440));
+    assert!(!counts(256, 3, 440), "doubted more than once in 256 steps");
+}
+
 #[test]
 fn as_many_ids_skipped_as_packets_are_missing_are_a_step_of_a_counter() {
     let counts = |missing| {

@@ -24,7 +24,7 @@ const STEPS_MIN: u64 = 3;
 const EARLY_MAX: u64 = 8;
 
 /// Steps for each doubt, from which on a counter is this connection's even where most packets skip ids.
-const PROVEN_STEPS: u64 = 256;
+const PROVEN_STEPS: u64 = 64;
 
 /// Steps in which ids would have been skipped more than once, while nothing was missing, did other connections count on
 /// the same counter.

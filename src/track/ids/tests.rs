@@ -64,11 +64,11 @@ fn a_counter_that_was_one_for_long_counts_where_every_other_id_is_skipped() {
         others.for_each(|id| _ = counter.take(id, 1));
         counter.counts()
     };
-    assert!(counts(256, 0, 700));
-    assert!(!counts(256, 0, 800), "more than three of four");
-    assert!(!counts(100, 0, 150), "no 256 steps");
-    assert!(counts(256, 1, 440));
-    assert!(!counts(256, 3, 440), "doubted more than once in 256 steps");
+    assert!(counts(64, 0, 170));
+    assert!(!counts(64, 0, 200), "more than three of four");
+    assert!(!counts(20, 0, 30), "no 64 steps");
+    assert!(counts(64, 1, 110));
+    assert!(!counts(64, 3, 110), "doubted more than once in 64 steps");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The threads that a run works with.
 
+use std::panic::resume_unwind;
+use std::thread::Builder;
+
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::config::Config;
@@ -36,12 +39,19 @@ impl Workers {
         if rayon::current_thread_index().is_none() {
             return pool.install(work);
         }
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| pool.install(work));
-            waiting
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+        let (mut work, mut done) = (Some(work), None);
+        let mut begin = || done = work.take().map(|work| pool.install(work));
+        let waited = std::thread::scope(|scope| {
+            let waiting = Builder::new().spawn_scoped(scope, &mut begin).ok()?;
+            Some(waiting.join())
+        });
+        match waited {
+            Some(Err(panic)) => resume_unwind(panic),
+            Some(Ok(())) => {}
+            // No thread to wait for it.
+            None => begin(),
+        }
+        done.unwrap_or_else(|| unreachable!("the work was begun"))
     }
 }
 

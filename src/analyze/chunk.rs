@@ -72,11 +72,11 @@ impl Chunk {
         let wants = |usual: &Usual| config.wants(|| usual.ends());
         let mut decoded = Decoded::Skipped(Skip::NonIp);
         self.take_one(record, after_records, config, wants, &mut decoded);
-        let span = self.span.get_or_insert(Span {
+        let instant = Span {
             first: at,
             last: at,
-        });
-        (span.first, span.last) = (span.first.min(at), span.last.max(at));
+        };
+        self.span = Some(self.span.map_or(instant, |span| span.joined(instant)));
     }
 
     /// Decodes records, of which `wants` says whether what a usual one holds is wanted.

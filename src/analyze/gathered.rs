@@ -34,10 +34,7 @@ impl Gathered {
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
             if let Some(span) = chunk.span {
-                self.span = Some(self.span.map_or(span, |whole| Span {
-                    first: whole.first.min(span.first),
-                    last: whole.last.max(span.last),
-                }));
+                self.span = Some(self.span.map_or(span, |whole| whole.joined(span)));
             }
             chunk
                 .echoes

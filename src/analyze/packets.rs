@@ -23,37 +23,24 @@ const BATCH_PACKETS: u32 = if cfg!(test) { 7 } else { 8192 };
 ///
 /// ```
 /// use ccanalyze::analyze::{Config, PacketAnalysis};
-/// use ccanalyze::capture::LinkType;
-/// use ccanalyze::time::CaptureTime;
+/// use ccanalyze::capture::{CaptureReader, CaptureSource, ReadOptions, Window};
 ///
-/// /// A raw IPv4 packet: 10.0.0.1:80 > 10.0.0.2:1024, or its answer, with or without payload.
-/// fn packet(answer: bool, seq: u32, ack: u32, payload: &[u8]) -> Vec<u8> {
-///     let mut bytes = vec![0x45, 0, 0, 40 + payload.len() as u8, 0, 0, 0x40, 0, 64, 6, 0, 0];
-///     let (a, b) = ([10, 0, 0, 1, 0, 80], [10, 0, 0, 2, 4, 0]);
-///     let (src, dst) = if answer { (b, a) } else { (a, b) };
-///     bytes.extend([&src[..4], &dst[..4], &src[4..], &dst[4..]].concat());
-///     bytes.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
-///     bytes.extend([0x50, 0x10, 1, 0, 0, 0, 0, 0]);
-///     bytes.extend(payload);
-///     bytes
-/// }
-///
-/// const RAW_IP: LinkType = LinkType(101);
+/// // Packets from anywhere; here they are those of a capture.
+/// let source = CaptureSource::File("testdata/captures/drop-one.pcap".into());
+/// let mut capture = CaptureReader::open(vec![source], &ReadOptions::default())?;
+/// let mut window = Window::new();
 /// let mut packets = PacketAnalysis::new("my link", Config::default());
-/// for (ms, bytes) in [
-///     (0, packet(false, 1, 1, b"data")),
-///     (20, packet(true, 1, 5, b"")),
-///     (30, packet(false, 5, 1, b"more")),
-///     (50, packet(true, 1, 9, b"")),
-/// ] {
-///     packets.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
+/// while capture.read_window(&mut window)? {
+///     for packet in (0..window.len()).map(|index| window.record(index)) {
+///         packets.push(packet.at, packet.link, packet.bytes, packet.original_len);
+///     }
 /// }
-/// let capture = packets.finish();
-/// assert_eq!((capture.name.as_str(), capture.records), ("my link", 4));
-/// let flow = capture.flows().next().unwrap();
-/// assert_eq!(flow.summary().rtt.ns_min(), Some(20_000_000));
-/// // 8 bytes, from the first data to the last ACK: 50 ms.
-/// assert_eq!(flow.goodput_bps(), Some(8.0 * 8.0 / 0.05));
+/// let found = packets.finish();
+/// assert_eq!((found.name.as_str(), found.records), ("my link", 752));
+/// // The download, of which the bottleneck dropped one packet.
+/// let flow = found.flows().max_by_key(|flow| flow.payload_bytes()).unwrap();
+/// assert_eq!(flow.summary().incidents().retransmitted_packets, 1);
+/// # Ok::<(), ccanalyze::capture::CaptureError>(())
 /// ```
 pub struct PacketAnalysis {
     config: Config,

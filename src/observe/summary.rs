@@ -37,6 +37,15 @@ impl Span {
         }
     }
 
+    /// From the earlier beginning to the later end.
+    #[must_use]
+    pub(crate) fn joined(self, other: Self) -> Self {
+        Self {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+        }
+    }
+
     /// From first to last, in ns; 0 or more, as the last is the latest.
     #[must_use]
     pub fn length_ns(&self) -> i64 {

@@ -94,19 +94,32 @@ fn drops_of_every_flow_are_those_that_the_emulator_logged() {
 /// one.
 fn cut(path: &Path, from: i64, to: i64) -> (Vec<u8>, i64) {
     let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
-    let (mut kept, mut rest) = (bytes[..24].to_vec(), &bytes[24..]);
+    let mut kept = bytes[..24].to_vec();
     let mut first = None;
-    while !rest.is_empty() {
-        let field = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap());
-        let at = i64::from(field(0)) * 1_000_000_000 + i64::from(field(4));
-        let (record, further) = rest.split_at(16 + field(8) as usize);
+    for record in records(&bytes) {
+        let at = i64::from(field(record, 0)) * 1_000_000_000 + i64::from(field(record, 4));
         first.get_or_insert(at);
         if (from..to).contains(&at) {
             kept.extend(record);
         }
-        rest = further;
     }
     (kept, first.unwrap())
+}
+
+/// The records of a pcap in little endian, each with its header.
+fn records(pcap: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = &pcap[24..];
+    std::iter::from_fn(move || {
+        let len = 16 + field(rest.get(..16)?, 8) as usize;
+        let (record, further) = rest.split_at(len);
+        rest = further;
+        Some(record)
+    })
+}
+
+/// A field of such a header.
+fn field(record: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(record[at..at + 4].try_into().unwrap())
 }
 
 /// METRICS.md B4: what is in the queue when captures begin or end waits there, although nobody sees it come in or
@@ -452,16 +465,13 @@ fn an_episode_names_who_lost_with_ports_apart_from_addresses_of_ipv6() {
     let [before, after] = ["before.pcap", "after.pcap"].map(|name| folder.path().join(name));
     let whole = fs::File::open(capture("ipv6-loss.pcap.zst")).unwrap();
     let whole = zstd::decode_all(whole).unwrap();
-    let (mut kept, mut rest, mut data) = (whole[..24].to_vec(), &whole[24..], 0);
-    while !rest.is_empty() {
-        let field = |at: usize| u32::from_le_bytes(rest[at..at + 4].try_into().unwrap()) as usize;
-        let (record, further) = rest.split_at(16 + field(8));
-        let has_data = field(12) > 1000;
+    let (mut kept, mut data) = (whole[..24].to_vec(), 0);
+    for record in records(&whole) {
+        let has_data = field(record, 12) > 1000;
         if !(has_data && LOST.contains(&data)) {
             kept.extend(record);
         }
         data += usize::from(has_data);
-        rest = further;
     }
     fs::write(&before, &whole).unwrap();
     fs::write(&after, kept).unwrap();

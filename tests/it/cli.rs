@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::support::{capture, captures};
+use super::support::{capture, captures, records, with_records};
 
 /// How a run of the command ended.
 pub(crate) struct Run {
@@ -416,16 +416,12 @@ fn standard_input_is_read_like_a_file() {
 fn a_split_capture_put_together_gives_the_flows_of_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     let whole = fs::read(capture("drop-one.pcap")).unwrap();
-    let mut cuts = vec![24];
-    while let Some(at) = cuts.last().copied().filter(|&at| at < whole.len()) {
-        let captured = u32::from_le_bytes(whole[at + 8..at + 12].try_into().unwrap()) as usize;
-        cuts.push(at + 16 + captured);
-    }
-    let cut = cuts[cuts.len() / 3];
+    let all: Vec<&[u8]> = records(&whole).collect();
+    let (begin, rest) = all.split_at(all.len() / 3);
     let first = folder.path().join("first.pcap");
     let second = folder.path().join("second.pcap");
-    fs::write(&first, &whole[..cut]).unwrap();
-    fs::write(&second, [&whole[..24], &whole[cut..]].concat()).unwrap();
+    fs::write(&first, with_records(&whole, begin.iter().copied())).unwrap();
+    fs::write(&second, with_records(&whole, rest.iter().copied())).unwrap();
     let (once, _) = results(&[capture("drop-one.pcap")], &[]);
     // In the wrong order: the times decide.
     let (parts, _) = results(&[second, first], &["--concat"]);

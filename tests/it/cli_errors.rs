@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::cli::{Run, names, run};
-use super::support::{capture, later, snapped};
+use super::support::{RECORD_HEADER, capture, field, later, records, records_mut, snapped};
 
 /// Magic, version 2.4, zone, accuracy, snap length, Ethernet.
 const PCAP_HEADER: [u8; 24] = [
@@ -405,13 +405,10 @@ fn what_is_done_for_nothing_is_said() {
 
 /// The same capture by a clock that counts in so many nanoseconds.
 fn coarsened(mut pcap: Vec<u8>, tick_ns: u32) -> Vec<u8> {
-    let word = |pcap: &[u8], at: usize| u32::from_le_bytes(pcap[at..at + 4].try_into().unwrap());
-    assert_eq!(word(&pcap, 0), 0xa1b2_3c4d, "nanoseconds, little-endian");
-    let mut at = 24;
-    while at < pcap.len() {
-        let ns = word(&pcap, at + 4) / tick_ns * tick_ns;
-        pcap[at + 4..at + 8].copy_from_slice(&ns.to_le_bytes());
-        at += 16 + word(&pcap, at + 8) as usize;
+    assert_eq!(field(&pcap, 0), 0xa1b2_3c4d, "nanoseconds, little-endian");
+    for record in records_mut(&mut pcap) {
+        let ns = field(record, 4) / tick_ns * tick_ns;
+        record[4..8].copy_from_slice(&ns.to_le_bytes());
     }
     pcap
 }
@@ -455,11 +452,10 @@ fn a_clock_that_is_coarser_than_the_file_could_be_is_said() {
 fn udp_beside_the_flows_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = fs::read(capture("drop-one.pcap")).unwrap();
-    // The SYN once more, as UDP: IP's protocol is 23 bytes into the frame, which follows 16 of the record's.
-    let len = u32::from_le_bytes(tcp[32..36].try_into().unwrap()) as usize;
-    let mut datagram = tcp[24..40 + len].to_vec();
-    assert_eq!(datagram[16 + 23], 6);
-    datagram[16 + 23] = 17;
+    // The SYN once more, as UDP: IP's protocol is 23 bytes into the frame.
+    let mut datagram = records(&tcp).next().unwrap().to_vec();
+    assert_eq!(datagram[RECORD_HEADER + 23], 6);
+    datagram[RECORD_HEADER + 23] = 17;
     // 752 packets are TCP; one in twenty is said.
     for (datagrams, said) in [
         (39, None),

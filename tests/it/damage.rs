@@ -4,17 +4,14 @@ use std::fs;
 use std::io::Write as _;
 
 use super::cli::run;
-use super::support::{capture, connections};
+use super::support::{FILE_HEADER, capture, connections, records, records_mut};
 
 /// A capture of 752 records, with 5000 bytes of no meaning before a record in its middle: its
 /// bytes, and where they begin.
 pub(crate) fn damaged() -> (Vec<u8>, usize) {
     let mut bytes = fs::read(capture("drop-one.pcap")).unwrap();
-    let mut at = 24;
-    for _ in 0..400 {
-        let len: [u8; 4] = bytes[at + 8..at + 12].try_into().unwrap();
-        at += 16 + u32::from_le_bytes(len) as usize;
-    }
+    let before: usize = records(&bytes).take(400).map(<[u8]>::len).sum();
+    let at = FILE_HEADER + before;
     bytes.splice(at..at, [0xa5; 5000]);
     (bytes, at)
 }
@@ -174,11 +171,7 @@ fn absurd_times_are_told_and_lose_no_packet() {
 fn how_fine_times_are_is_not_told_where_there_are_none() {
     let folder = tempfile::tempdir().unwrap();
     let mut bytes = fs::read(capture("drop-one.pcap")).unwrap();
-    let mut at = 24;
-    while at < bytes.len() {
-        bytes[at..at + 8].fill(0);
-        at += 16 + u32::from_le_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
-    }
+    records_mut(&mut bytes).for_each(|record| record[..8].fill(0));
     fs::write(folder.path().join("a.pcap"), bytes).unwrap();
     let run = run(folder.path(), &["a.pcap"]);
     let all = "warning: a.pcap: all its records have the same time, as those of Simple Packet Blocks have: there are no rates, and round-trip times of 0 are none\n";

@@ -9,7 +9,7 @@ use ccanalyze::study::{Metric, StudyPlan};
 use ccanalyze::table::Tables;
 
 use super::cli::run;
-use super::support::{capture, close, shared, tables_of};
+use super::support::{FILE_HEADER, RECORD_HEADER, capture, close, records, shared, tables_of};
 
 /// Ethernet, and where addresses begin in an IPv4 header.
 const ADDRESSES: usize = 14 + 12;
@@ -18,13 +18,10 @@ const ADDRESSES: usize = 14 + 12;
 /// (an upload of its own), or with another port (a second download).
 fn doubled(upload: bool) -> Vec<u8> {
     let bytes = fs::read(capture("drop-one.pcap")).unwrap();
-    let (header, mut rest) = bytes.split_at(24);
-    let mut made = header.to_vec();
-    while !rest.is_empty() {
-        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
-        let (record, further) = rest.split_at(16 + length);
+    let mut made = bytes[..FILE_HEADER].to_vec();
+    for record in records(&bytes) {
         let mut other = record.to_vec();
-        let at = 16 + ADDRESSES;
+        let at = RECORD_HEADER + ADDRESSES;
         if upload {
             other[at..at + 8].rotate_left(4);
         } else {
@@ -34,7 +31,6 @@ fn doubled(upload: bool) -> Vec<u8> {
         }
         made.extend_from_slice(record);
         made.extend_from_slice(&other);
-        rest = further;
     }
     made
 }

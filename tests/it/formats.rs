@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use super::cli::run;
-use super::support::{capture, flows_of};
+use super::support::{RECORD_HEADER, capture, field, flows_of, records};
 
 /// What one capture record holds.
 #[derive(Clone)]
@@ -137,20 +137,13 @@ fn packets_without_a_time_are_counted_and_told() {
 /// The packets of a nanosecond pcap, at whole microseconds.
 pub(super) fn packets() -> Vec<Packet> {
     let file = std::fs::read(capture("drop-one.pcap")).unwrap();
-    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
-    assert_eq!(word(0), 0xa1b2_3c4d, "little-endian nanoseconds");
-    let mut packets = Vec::new();
-    let mut at = 24;
-    while at < file.len() {
-        let captured = word(at + 8) as usize;
-        packets.push(Packet {
-            at_us: u64::from(word(at)) * 1_000_000 + u64::from(word(at + 4)) / 1000,
-            original_len: word(at + 12),
-            bytes: file[at + 16..at + 16 + captured].to_vec(),
-        });
-        at += 16 + captured;
-    }
-    packets
+    assert_eq!(field(&file, 0), 0xa1b2_3c4d, "little-endian nanoseconds");
+    let packet = |record| Packet {
+        at_us: u64::from(field(record, 0)) * 1_000_000 + u64::from(field(record, 4)) / 1000,
+        original_len: field(record, 12),
+        bytes: record[RECORD_HEADER..].to_vec(),
+    };
+    records(&file).map(packet).collect()
 }
 
 pub(super) fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8; 4]) -> Vec<u8> {

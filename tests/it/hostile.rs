@@ -4,18 +4,9 @@ use ccanalyze::analyze::{Analysis, CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
 
 use super::noise::Noise;
-use super::support::{close, connections, tables_of};
-
-/// Positions of the record headers of a little-endian pcap.
-fn records(pcap: &[u8]) -> Vec<usize> {
-    let mut positions = Vec::new();
-    let mut at = 24;
-    while let Some(length) = pcap.get(at + 8..at + 12) {
-        positions.push(at);
-        at += 16 + u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
-    }
-    positions
-}
+use super::support::{
+    FILE_HEADER, RECORD_HEADER, close, connections, records, records_mut, tables_of,
+};
 
 fn analyze(pcap: Vec<u8>) -> Analysis {
     let reader = Box::new(std::io::Cursor::new(pcap));
@@ -45,45 +36,45 @@ fn drop_one() -> Vec<u8> {
 #[test]
 fn clocks_that_jump_by_decades_do_no_harm_and_lose_no_packet() {
     let pcap = drop_one();
-    let records = records(&pcap);
+    let records = records(&pcap).count() as u64;
     let mut noise = Noise(0x1234_5678_9abc_def1);
     for _ in 0..40 {
         let mut damaged = pcap.clone();
-        for &at in &records {
+        for record in records_mut(&mut damaged) {
             if noise.next().is_multiple_of(10) {
                 let seconds = [0, u32::MAX, noise.next() as u32][noise.next() as usize % 3];
-                damaged[at..at + 4].copy_from_slice(&seconds.to_le_bytes());
+                record[..4].copy_from_slice(&seconds.to_le_bytes());
             }
         }
         let analysis = analyze(damaged);
         let capture = &analysis.captures[0];
         assert!(capture.error().is_none());
-        assert_eq!(capture.tcp_records, records.len() as u64);
+        assert_eq!(capture.tcp_records, records);
         let packets: u64 = capture.flows().map(|flow| flow.summary().packets).sum();
         // All of them are in the flows: both directions of the one connection carry payload.
-        assert_eq!(packets, records.len() as u64);
+        assert_eq!(packets, records);
     }
 }
 
 #[test]
 fn sequence_numbers_that_make_no_sense_do_no_harm_and_lose_no_packet() {
     /// From the record header to the TCP sequence number: record, Ethernet and IPv4 headers.
-    const TO_SEQ: usize = 16 + 14 + 20 + 4;
+    const TO_SEQ: usize = RECORD_HEADER + 14 + 20 + 4;
     let pcap = drop_one();
-    let records = records(&pcap);
+    let records = records(&pcap).count() as u64;
     let mut noise = Noise(0xfeed_beef_0bad_cafe);
     for _ in 0..40 {
         let mut damaged = pcap.clone();
-        for &at in &records {
+        for record in records_mut(&mut damaged) {
             if noise.next().is_multiple_of(20) {
                 let number = (noise.next() as u32).to_be_bytes();
-                let field = at + TO_SEQ + 4 * (noise.next() as usize % 2);
-                damaged[field..field + 4].copy_from_slice(&number);
+                let field = TO_SEQ + 4 * (noise.next() as usize % 2);
+                record[field..field + 4].copy_from_slice(&number);
             }
         }
         let analysis = analyze(damaged);
         let capture = &analysis.captures[0];
-        assert_eq!(capture.tcp_records, records.len() as u64);
+        assert_eq!(capture.tcp_records, records);
         assert!(capture.flows().count() >= 2);
     }
 }
@@ -103,7 +94,7 @@ fn goodput_of_less_than_a_second_is_no_utilisation() {
     ack.extend([0, 80]);
     ack.extend(1000_u16.to_be_bytes());
     ack.extend([0, 0, 0, 0, 0, 0, 0, 11, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
-    let behind_the_first = 24 + 16 + 50;
+    let behind_the_first = FILE_HEADER + RECORD_HEADER + 50;
     pcap.splice(behind_the_first..behind_the_first, ack);
     let captures = tables_of(pcap).captures;
     let value = |name: &str| captures.column(name).unwrap().f64().unwrap().get(0);

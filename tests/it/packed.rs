@@ -13,7 +13,7 @@ use ccanalyze::report::tables::{Workers, fill_packed};
 use ccanalyze::table::{PackedTable, PacketTable, SegmentTable};
 use polars::prelude::*;
 
-use super::support::captures;
+use super::support::{captures, later, records, with_records};
 use super::synth::traces::{Profile, Synth};
 
 fn analysis(paths: &[PathBuf]) -> Analysis {
@@ -88,22 +88,12 @@ fn no_rows_are_a_file_too() {
 }
 
 /// The same capture a little later, without some of its packets.
-fn later(capture: &[u8], dropped_one_in: usize) -> Vec<u8> {
-    let (header, mut records) = capture.split_at(24);
-    let mut later = header.to_vec();
-    for number in 1.. {
-        let Some(record) = records.first_chunk::<16>() else {
-            break;
-        };
-        let word = |at: usize| u32::from_le_bytes(record[at..at + 4].try_into().unwrap());
-        let (whole, rest) = records.split_at(16 + word(8) as usize);
-        if number % dropped_one_in > 0 {
-            later.extend((word(0) + 1).to_le_bytes());
-            later.extend(&whole[4..]);
-        }
-        records = rest;
-    }
-    later
+fn further_on(capture: &[u8], dropped_one_in: usize) -> Vec<u8> {
+    let passed = (1..)
+        .zip(records(capture))
+        .filter(|(number, _)| number % dropped_one_in > 0);
+    let passed = with_records(capture, passed.map(|(_, record)| record));
+    later(passed, 1)
 }
 
 /// Three points, with drops on both ways and at both hops, and more packets than a group has.
@@ -113,8 +103,8 @@ fn packets_of_a_path_are_those_of_its_analysis() {
     let mut first = Vec::new();
     let synth = Synth::new(Profile::Many(500), 150_000).snapped();
     synth.write(&mut first).unwrap();
-    let second = later(&first, 50);
-    let third = later(&second, 40);
+    let second = further_on(&first, 50);
+    let third = further_on(&second, 40);
     let captures = [first, second, third].into_iter().enumerate();
     let points = captures.map(|(number, bytes)| {
         let path = folder.path().join(format!("{number}.pcap"));

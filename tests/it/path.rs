@@ -11,7 +11,7 @@ use ccanalyze::path::{Heading, Hop, PathAnalysis, PathConfig, Point, QueueBin};
 use serde_json::Value;
 
 use super::path_said::says_only_that_one_is_a_copy;
-use super::support::{capture, close, shared};
+use super::support::{capture, close, field, records, shared, with_records};
 
 /// Sender and receiver, with their ports.
 type Ends = (IpAddr, u16, IpAddr, u16);
@@ -94,32 +94,11 @@ fn drops_of_every_flow_are_those_that_the_emulator_logged() {
 /// one.
 fn cut(path: &Path, from: i64, to: i64) -> (Vec<u8>, i64) {
     let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
-    let mut kept = bytes[..24].to_vec();
-    let mut first = None;
-    for record in records(&bytes) {
-        let at = i64::from(field(record, 0)) * 1_000_000_000 + i64::from(field(record, 4));
-        first.get_or_insert(at);
-        if (from..to).contains(&at) {
-            kept.extend(record);
-        }
-    }
-    (kept, first.unwrap())
-}
-
-/// The records of a pcap in little endian, each with its header.
-fn records(pcap: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = &pcap[24..];
-    std::iter::from_fn(move || {
-        let len = 16 + field(rest.get(..16)?, 8) as usize;
-        let (record, further) = rest.split_at(len);
-        rest = further;
-        Some(record)
-    })
-}
-
-/// A field of such a header.
-fn field(record: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(record[at..at + 4].try_into().unwrap())
+    let time =
+        |record: &[u8]| i64::from(field(record, 0)) * 1_000_000_000 + i64::from(field(record, 4));
+    let kept = records(&bytes).filter(|record| (from..to).contains(&time(record)));
+    let first = records(&bytes).next();
+    (with_records(&bytes, kept), time(first.unwrap()))
 }
 
 /// METRICS.md B4: what is in the queue when captures begin or end waits there, although nobody sees it come in or
@@ -465,16 +444,14 @@ fn an_episode_names_who_lost_with_ports_apart_from_addresses_of_ipv6() {
     let [before, after] = ["before.pcap", "after.pcap"].map(|name| folder.path().join(name));
     let whole = fs::File::open(capture("ipv6-loss.pcap.zst")).unwrap();
     let whole = zstd::decode_all(whole).unwrap();
-    let (mut kept, mut data) = (whole[..24].to_vec(), 0);
-    for record in records(&whole) {
+    let mut data = 0;
+    let kept = records(&whole).filter(|record| {
         let has_data = field(record, 12) > 1000;
-        if !(has_data && LOST.contains(&data)) {
-            kept.extend(record);
-        }
         data += usize::from(has_data);
-    }
+        !(has_data && LOST.contains(&(data - 1)))
+    });
+    fs::write(&after, with_records(&whole, kept)).unwrap();
     fs::write(&before, &whole).unwrap();
-    fs::write(&after, kept).unwrap();
     let paths = [&before, &after].map(|path| path.to_str().unwrap());
     let run = super::cli::run(
         folder.path(),

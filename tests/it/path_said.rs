@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::support::{capture, later, shared, snapped};
+use super::support::{FILE_HEADER, capture, later, records, shared, snapped, with_records};
 
 /// What the command warns of, given two captures of a lab scenario and more; `None` where there is no lab.
 fn warned(scenario: &str, [before, after]: [&str; 2], more: &[&str]) -> Option<String> {
@@ -128,7 +128,7 @@ fn records_that_are_too_far_out_of_order_to_be_put_in_it_are_said_to_be() {
     let far = dealt.flat_map(|(early, late)| [early, late].concat());
     let near = all.chunks(4).flat_map(|four| four.iter().rev().copied());
     for (order, said) in [(far.collect::<Vec<_>>(), true), (near.collect(), false)] {
-        let file = [&bytes[..24], &order.concat()].concat();
+        let file = with_records(&bytes, order);
         fs::write(folder.path().join("in.pcap"), file).unwrap();
         let path = ["path", "--before", "in.pcap", "--after", "out.pcap"];
         let run = super::cli::run(folder.path(), &path);
@@ -183,20 +183,7 @@ fn kept(bytes: &[u8], keeps: impl Fn(usize) -> bool) -> Vec<u8> {
     let kept = (1..)
         .zip(records(bytes))
         .filter(|&(number, _)| keeps(number));
-    let kept = kept.map(|(_, record)| record);
-    [&bytes[..24], &kept.collect::<Vec<_>>().concat()].concat()
-}
-
-/// The records of a pcap in little-endian order, with their headers.
-fn records(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = &bytes[24..];
-    std::iter::from_fn(move || {
-        let len = rest.get(8..12)?;
-        let len = u32::from_le_bytes(len.try_into().unwrap());
-        let (record, further) = rest.split_at(16 + len as usize);
-        rest = further;
-        Some(record)
-    })
+    with_records(bytes, kept.map(|(_, record)| record))
 }
 
 /// Whether nothing else bears on a capture beside its own copy.
@@ -214,10 +201,10 @@ fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
         ("in.pcap", &one[..]),
         ("copy.pcap", &one),
         ("other.pcap", &fs::read(capture("refused.pcap")).unwrap()),
-        ("none.pcap", &one[..24]),
+        ("none.pcap", &one[..FILE_HEADER]),
         ("cut.pcap", &ipv6),
         ("short.pcap", &one[..90]),
-        ("damaged.pcap", &[&one[..24], &[0x77; 40]].concat()),
+        ("damaged.pcap", &[&one[..FILE_HEADER], &[0x77; 40]].concat()),
     ] {
         fs::write(folder.path().join(name), bytes).unwrap();
     }

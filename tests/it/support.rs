@@ -10,6 +10,11 @@ use ccanalyze::capture::CaptureSource;
 use ccanalyze::table::Tables;
 use polars::prelude::{CsvWriter, DataFrame, SerWriter};
 
+mod records;
+pub(crate) use records::{
+    FILE_HEADER, RECORD_HEADER, field, later, records, records_mut, snapped, with_records,
+};
+
 /// The folder of the crate, as cargo tells it when tests are run: a test that was built in one
 /// checkout may be run in another one, where both share a target folder.
 pub(crate) fn root() -> &'static Path {
@@ -129,30 +134,4 @@ pub(crate) fn connections(connections: u16, seconds: u32) -> Vec<u8> {
         }
     }
     file
-}
-
-/// A pcap file in little-endian order, so many seconds later.
-pub(crate) fn later(mut pcap: Vec<u8>, seconds: u32) -> Vec<u8> {
-    let mut at = 24;
-    while at < pcap.len() {
-        let word = |at: usize| u32::from_le_bytes(pcap[at..at + 4].try_into().unwrap());
-        let (second, length) = (word(at) + seconds, word(at + 8));
-        pcap[at..at + 4].copy_from_slice(&second.to_le_bytes());
-        at += 16 + length as usize;
-    }
-    pcap
-}
-
-/// A pcap file in little-endian order, each of its records cut to a snap length.
-pub(crate) fn snapped(pcap: &[u8], snap: usize) -> Vec<u8> {
-    let (mut kept, mut rest) = (pcap[..24].to_vec(), &pcap[24..]);
-    while !rest.is_empty() {
-        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
-        let (record, further) = rest.split_at(16 + length);
-        kept.extend(&record[..8]);
-        kept.extend((length.min(snap) as u32).to_le_bytes());
-        kept.extend(&record[12..16 + length.min(snap)]);
-        rest = further;
-    }
-    kept
 }

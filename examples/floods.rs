@@ -18,6 +18,9 @@
 #[path = "../tests/robust/torrents.rs"]
 #[allow(dead_code, reason = "shared with tests, which use other parts")]
 mod torrents;
+#[path = "../tests/support/wire.rs"]
+#[allow(dead_code, reason = "shared with tests, which use other parts")]
+mod wire;
 
 use std::io::{self, Read};
 use std::process::{Command, ExitCode};

@@ -21,7 +21,11 @@ mod answers;
 #[path = "../tests/robust/noise.rs"]
 mod noise;
 #[path = "../tests/robust/packets.rs"]
-#[allow(dead_code, reason = "shared with tests, which use other parts")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "shared with tests, which use other parts"
+)]
 mod packets;
 
 use std::fmt;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::support::{capture, captures, records, with_records};
+use super::wire::{Ipv4, Packet, pcap};
 
 /// How a run of the command ended.
 pub(crate) struct Run {
@@ -214,18 +215,13 @@ fn an_older_result_is_replaced_only_by_a_complete_one() {
 
 /// A capture of one ICMP echo request, of raw IP packets.
 fn ping_capture() -> Vec<u8> {
-    let ip = [
-        0x45, 0, 0, 28, 0, 1, 0, 0, 64, 1, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
-    ];
+    let ip = Ipv4 {
+        protocol: 1,
+        ..Ipv4::tcp([[10, 0, 0, 1], [10, 0, 0, 2]])
+    };
     let echo = [8, 0, 0, 0, 0, 7, 0, 1];
-    let mut bytes = Vec::new();
-    let header = [0xa1b2_c3d4_u32, 0x0004_0002, 0, 0, 65_535, 101];
-    let record = [1_u32, 0, 28, 28];
-    for word in header.into_iter().chain(record) {
-        bytes.extend(word.to_le_bytes());
-    }
-    bytes.extend(ip.into_iter().chain(echo));
-    bytes
+    let bytes = [&ip.header(28)[..], &echo].concat();
+    pcap([Packet::ipv4(1_000_000_000, bytes)])
 }
 
 #[test]

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use super::cli::{Run, names, run};
-use super::support::{RECORD_HEADER, capture, field, later, records, records_mut, snapped};
+use super::support::{RAW_US, RECORD_HEADER, capture, field, later, records, records_mut, snapped};
+use super::wire::{self, Format, Packet};
 
-/// Magic, version 2.4, zone, accuracy, snap length, Ethernet.
-const PCAP_HEADER: [u8; 24] = [
-    0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0,
-];
+const ETHERNET: Format = Format {
+    link: wire::ETHERNET,
+    ..RAW_US
+};
 
 /// Writes `bytes` as a capture, analyses it, and expects the exit status and the words.
 fn check(bytes: &[u8], status: i32, words: &[&str]) -> Run {
@@ -106,21 +107,27 @@ fn an_empty_file_is_refused() {
 
 #[test]
 fn a_header_without_records_is_a_capture_without_flows() {
-    let run = check(&PCAP_HEADER, 0, &[]);
+    let run = check(&ETHERNET.head(), 0, &[]);
     let said = "\nNo TCP flow with payload: no packet was captured; check the interface, ";
     assert!(run.stdout.contains(said), "{}", run.stdout);
     // Cut short within the first record, it may have had many.
-    let cut = [&PCAP_HEADER[..], &[0; 8]].concat();
+    let cut = [&ETHERNET.head()[..], &[0; 8]].concat();
     let run = check(&cut, 2, &["in.pcap: "]);
     assert!(!run.stdout.contains("no packet"), "{}", run.stdout);
 }
 
 #[test]
 fn a_capture_of_a_link_type_nobody_knows_says_which_it_is() {
-    let mut bytes = PCAP_HEADER.to_vec();
-    bytes[20] = 189;
-    bytes.extend([[1, 0, 0, 0], [0; 4], [4, 0, 0, 0], [4, 0, 0, 0], [9; 4]].concat());
-    let run = check(&bytes, 0, &[]);
+    let packet = Packet {
+        at_ns: 1_000_000_000,
+        bytes: vec![9; 4],
+        original_len: 4,
+    };
+    let format = Format {
+        link: 189,
+        ..ETHERNET
+    };
+    let run = check(&format.file([packet]), 0, &[]);
     let said = "\nNo TCP flow with payload: link type 189 (USB_LINUX) is not known: ";
     assert!(run.stdout.contains(said), "{}", run.stdout);
 }
@@ -129,7 +136,7 @@ fn a_capture_of_a_link_type_nobody_knows_says_which_it_is() {
 fn a_record_of_four_gigabytes_is_damage_not_memory() {
     let record = [[1, 0, 0, 0], [0; 4], [0xff; 4], [0xff; 4]].concat();
     let words = ["record 1 at byte 24", "4294967295 bytes", "damaged"];
-    check(&[&PCAP_HEADER[..], &record].concat(), 2, &words);
+    check(&[ETHERNET.head(), record].concat(), 2, &words);
 }
 
 #[test]

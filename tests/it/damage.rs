@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write as _;
 
 use super::cli::run;
-use super::support::{FILE_HEADER, capture, connections, records, records_mut};
+use super::support::{FILE_HEADER, RAW_US, capture, connections, records, records_mut};
+use super::wire::{Format, Packet, tcp4};
 
 /// A capture of 752 records, with 5000 bytes of no meaning before a record in its middle: its
 /// bytes, and where they begin.
@@ -96,22 +97,14 @@ fn too_little_memory_is_told_with_what_was_given_up() {
 /// A pcap file of raw IPv4 packets, with a snap length of 40: each a data packet of 10 bytes, dated
 /// by what is given in seconds, that a record of `captured` bytes holds.
 fn dated(records: &[(u32, usize)]) -> Vec<u8> {
-    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0_u32, 0, 40, 101] {
-        file.extend(field.to_le_bytes());
-    }
-    for (index, &(second, captured)) in records.iter().enumerate() {
-        for field in [second, 0, captured as u32, 50] {
-            file.extend(field.to_le_bytes());
-        }
-        let mut packet = vec![0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0];
-        packet.extend([10, 0, 0, 1, 10, 0, 0, 2, 4, 0, 0, 80]);
-        packet.extend((1 + 10 * index as u32).to_be_bytes());
-        packet.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-        packet.resize(captured, 0);
-        file.extend(packet);
-    }
-    file
+    let packets = (0..).zip(records).map(|(index, &(second, captured))| {
+        let ends = [([10, 0, 0, 1], 1024), ([10, 0, 0, 2], 80)];
+        let mut bytes = tcp4(ends, [1 + 10 * index, 0], 0x18, 10);
+        bytes.resize(captured, 0);
+        Packet::ipv4(i64::from(second) * 1_000_000_000, bytes)
+    });
+    let format = Format { snap: 40, ..RAW_US };
+    format.file(packets)
 }
 
 /// What is said of such a file, and the packets of each of its flows.
@@ -217,12 +210,12 @@ fn a_decompression_bomb_is_told_and_takes_neither_memory_nor_time() {
     // A capture of 20 packets, and behind it more than a gigabyte of records that say nothing.
     let mut records = dated(&[(1_700_000_000, 50); 20]);
     let first = records.len();
-    for _ in 0..16 {
-        for field in [1_700_000_001_u32, 0, 65_520, 65_520] {
-            records.extend(field.to_le_bytes());
-        }
-        records.resize(records.len() + 65_520, 0);
-    }
+    let nothing = Packet {
+        at_ns: 1_700_000_001_000_000_000,
+        bytes: vec![0; 65_520],
+        original_len: 65_520,
+    };
+    records.extend(RAW_US.record(&nothing).repeat(16));
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     encoder.write_all(&records).unwrap();
     for _ in 0..1100 {

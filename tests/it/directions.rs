@@ -10,6 +10,7 @@ use ccanalyze::table::Tables;
 
 use super::cli::run;
 use super::support::{FILE_HEADER, RECORD_HEADER, capture, close, records, shared, tables_of};
+use super::wire::{Packet, pcap, tcp4};
 
 /// Ethernet, and where addresses begin in an IPv4 header.
 const ADDRESSES: usize = 14 + 12;
@@ -165,34 +166,15 @@ impl Wire {
         numbers: [u32; 2],
         payload: u16,
     ) {
-        let length = 40 + payload;
-        let mut packet = vec![0x45, 0];
-        packet.extend(length.to_be_bytes());
-        packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
-        for host in hosts {
-            packet.extend([10, 0, 0, host]);
-        }
-        packet.extend(ports.into_iter().flat_map(u16::to_be_bytes));
-        packet.extend(numbers.into_iter().flat_map(u32::to_be_bytes));
-        packet.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
-        self.0.push((at_ns, packet));
+        let ends = [0, 1].map(|end| ([10, 0, 0, hosts[end]], ports[end]));
+        self.0.push((at_ns, tcp4(ends, numbers, 0x10, payload)));
     }
 
     /// A pcap file in nanoseconds.
     pub(super) fn pcap(mut self) -> Vec<u8> {
         self.0.sort();
-        let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
-        let mut words = |words: [u32; 4], behind: &[u8]| {
-            file.extend(words.into_iter().flat_map(u32::to_le_bytes));
-            file.extend(behind);
-        };
-        words([0, 0, 65_535, 101], &[]);
-        for (at_ns, packet) in self.0 {
-            let length = u32::from(u16::from_be_bytes([packet[2], packet[3]]));
-            let at = [at_ns / 1_000_000_000, at_ns % 1_000_000_000].map(|part| part as u32);
-            words([at[0], at[1], packet.len() as u32, length], &packet);
-        }
-        file
+        let packets = self.0.into_iter();
+        pcap(packets.map(|(at_ns, bytes)| Packet::ipv4(at_ns as i64, bytes)))
     }
 }
 

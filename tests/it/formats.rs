@@ -3,25 +3,32 @@
 use std::io::Write as _;
 
 use super::cli::run;
-use super::support::{RECORD_HEADER, capture, field, flows_of, records};
+use super::support::{RAW_US, RECORD_HEADER, capture, field, flows_of, records};
+use super::wire::{ETHERNET, Format, Packet, block, packet_block, section_block};
 
-/// What one capture record holds.
-#[derive(Clone)]
-pub(super) struct Packet {
-    pub(super) at_us: u64,
-    pub(super) original_len: u32,
-    pub(super) bytes: Vec<u8>,
-}
+/// What the packets of `drop-one.pcap` are written as here.
+pub(super) const ETHERNET_US: Format = Format {
+    link: ETHERNET,
+    ..RAW_US
+};
 
 #[test]
 fn the_format_of_a_capture_changes_no_flow() {
     let packets = packets();
-    let plain = pcap(&packets, 1, u32::to_le_bytes);
+    let plain = ETHERNET_US.file(&packets);
+    let nanoseconds = Format {
+        tick_ns: 1,
+        ..ETHERNET_US
+    };
+    let big_endian = Format {
+        order: u32::to_be_bytes,
+        ..ETHERNET_US
+    };
     let expected = flows_of(plain.clone());
     assert_eq!(expected.lines().count(), 3, "a header and two flows");
     for (format, bytes) in [
-        ("pcap, nanoseconds", pcap(&packets, 1000, u32::to_le_bytes)),
-        ("pcap, big-endian", pcap(&packets, 1, u32::to_be_bytes)),
+        ("pcap, nanoseconds", nanoseconds.file(&packets)),
+        ("pcap, big-endian", big_endian.file(&packets)),
         ("pcapng", pcapng(&packets, 6)),
         ("pcapng, nanoseconds", pcapng(&packets, 9)),
         ("gzip", gzip(&plain)),
@@ -48,18 +55,20 @@ fn segments_in_an_aggregate_of_wifi_frames_are_those_of_frames_of_their_own() {
     assert!(groups.iter().filter(|group| group.len() > 1).count() > 30);
     // What is together in an aggregate has passed at once, as its twin in frames of its own does here.
     let apart = |group: &&[Packet]| -> Vec<Packet> {
-        let frame = |packet| wifi(group[0].at_us, std::slice::from_ref(packet));
+        let frame = |packet| wifi(group[0].at_ns, std::slice::from_ref(packet));
         group.iter().map(frame).collect()
     };
     let twin: Vec<Packet> = groups.iter().flat_map(apart).collect();
     let whole: Vec<Packet> = groups
         .iter()
-        .map(|group| wifi(group[0].at_us, group))
+        .map(|group| wifi(group[0].at_ns, group))
         .collect();
     let wifi_pcap = |packets: &[Packet]| {
-        let mut file = pcap(packets, 1, u32::to_le_bytes);
-        file[20] = 105;
-        file
+        let format = Format {
+            link: 105,
+            ..ETHERNET_US
+        };
+        format.file(packets)
     };
     assert_eq!(flows_of(wifi_pcap(&whole)), flows_of(wifi_pcap(&twin)));
     let rows = |packets: &[Packet]| {
@@ -74,7 +83,7 @@ fn segments_in_an_aggregate_of_wifi_frames_are_those_of_frames_of_their_own() {
 }
 
 /// A frame of 802.11 `QoS` data that is an aggregate of the packets of Ethernet frames.
-fn wifi(at_us: u64, packets: &[Packet]) -> Packet {
+fn wifi(at_ns: i64, packets: &[Packet]) -> Packet {
     let mut bytes = [&[0x88, 1, 0, 0][..], &[2; 18], &[0, 0, 0x80, 0]].concat();
     for packet in packets {
         bytes.resize((bytes.len() - 26).next_multiple_of(4) + 26, 0);
@@ -85,7 +94,7 @@ fn wifi(at_us: u64, packets: &[Packet]) -> Packet {
         bytes.extend(ip);
     }
     Packet {
-        at_us,
+        at_ns,
         original_len: bytes.len() as u32,
         bytes,
     }
@@ -139,76 +148,25 @@ pub(super) fn packets() -> Vec<Packet> {
     let file = std::fs::read(capture("drop-one.pcap")).unwrap();
     assert_eq!(field(&file, 0), 0xa1b2_3c4d, "little-endian nanoseconds");
     let packet = |record| Packet {
-        at_us: u64::from(field(record, 0)) * 1_000_000 + u64::from(field(record, 4)) / 1000,
+        at_ns: i64::from(field(record, 0)) * 1_000_000_000
+            + i64::from(field(record, 4) / 1000 * 1000),
         original_len: field(record, 12),
         bytes: record[RECORD_HEADER..].to_vec(),
     };
     records(&file).map(packet).collect()
 }
 
-pub(super) fn pcap(packets: &[Packet], ticks_per_us: u64, order: fn(u32) -> [u8; 4]) -> Vec<u8> {
-    let magic = if ticks_per_us == 1 {
-        0xa1b2_c3d4
-    } else {
-        0xa1b2_3c4d
-    };
-    let mut file = order(magic).to_vec();
-    // Version 2.4 is two 16-bit numbers.
-    let big = order(1) == [0, 0, 0, 1];
-    file.extend(if big { [0, 2, 0, 4] } else { [2, 0, 4, 0] });
-    for field in [0, 0, 262_144, 1] {
-        file.extend(order(field));
-    }
-    for packet in packets {
-        let fraction = packet.at_us % 1_000_000 * ticks_per_us;
-        for field in [
-            (packet.at_us / 1_000_000) as u32,
-            fraction as u32,
-            packet.bytes.len() as u32,
-            packet.original_len,
-        ] {
-            file.extend(order(field));
-        }
-        file.extend(&packet.bytes);
-    }
-    file
-}
-
-/// A block of pcapng.
-fn block(kind: u32, body: &[u8]) -> Vec<u8> {
-    let padding = body.len().next_multiple_of(4) - body.len();
-    let length = (12 + body.len() + padding) as u32;
-    let mut block = [kind.to_le_bytes(), length.to_le_bytes()].concat();
-    block.extend(body);
-    block.extend(vec![0; padding]);
-    block.extend(length.to_le_bytes());
-    block
-}
-
 fn pcapng(packets: &[Packet], digits: u8) -> Vec<u8> {
-    let mut section = 0x1a2b_3c4d_u32.to_le_bytes().to_vec();
-    section.extend([1, 0, 0, 0]);
-    section.extend([0xff; 8]);
-    let mut file = block(0x0a0d_0d0a, &section);
+    let mut file = section_block();
     // Ethernet, no snap length, if_tsresol, end of options.
     let interface = [
         1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, digits, 0, 0, 0, 0, 0, 0, 0,
     ];
     file.extend(block(1, &interface));
     for packet in packets {
-        let ticks = packet.at_us * 10_u64.pow(u32::from(digits) - 6);
-        let mut body = Vec::new();
-        for field in [
-            0,
-            (ticks >> 32) as u32,
-            ticks as u32,
-            packet.bytes.len() as u32,
-            packet.original_len,
-        ] {
-            body.extend(field.to_le_bytes());
-        }
-        body.extend(&packet.bytes);
-        file.extend(block(6, &body));
+        let ticks = packet.at_ns as u64 / 10_u64.pow(9 - u32::from(digits));
+        let block = packet_block(0, ticks, &packet.bytes, packet.original_len);
+        file.extend(block);
     }
     file
 }

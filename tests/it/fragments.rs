@@ -1,7 +1,8 @@
 //! Segments in IP fragments are what they are without.
 
-use super::formats::{Packet, packets, pcap};
+use super::formats::{ETHERNET_US, packets};
 use super::support::tables_of;
+use super::wire::Packet;
 
 /// Bytes in front of the IP header, and of that itself, in the capture.
 const LINK: usize = 14;
@@ -24,7 +25,7 @@ fn in_fragments(packet: &Packet, parts: usize) -> Vec<Packet> {
         bytes[LINK + 6..LINK + 8].copy_from_slice(&pieces.to_be_bytes());
         bytes.extend(&tcp[from.min(tcp.len())..to.min(tcp.len())]);
         Packet {
-            at_us: packet.at_us + part as u64,
+            at_ns: packet.at_ns + 1000 * part as i64,
             original_len: (LINK + IP + to - from) as u32,
             bytes,
         }
@@ -34,7 +35,7 @@ fn in_fragments(packet: &Packet, parts: usize) -> Vec<Packet> {
 
 /// Columns of the flows of these packets.
 fn flows(packets: &[Packet], columns: &[&str]) -> Vec<Vec<String>> {
-    let tables = tables_of(pcap(packets, 1, u32::to_le_bytes));
+    let tables = tables_of(ETHERNET_US.file(packets));
     let column = |name: &&str| {
         let column = tables.flows.column(name).unwrap();
         let column = column.as_materialized_series();

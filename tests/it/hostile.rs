@@ -5,8 +5,9 @@ use ccanalyze::capture::CaptureSource;
 
 use super::noise::Noise;
 use super::support::{
-    FILE_HEADER, RECORD_HEADER, close, connections, records, records_mut, tables_of,
+    FILE_HEADER, RAW_US, RECORD_HEADER, close, connections, records, records_mut, tables_of,
 };
+use super::wire::{Packet, tcp4};
 
 fn analyze(pcap: Vec<u8>) -> Analysis {
     let reader = Box::new(std::io::Cursor::new(pcap));
@@ -84,16 +85,9 @@ fn sequence_numbers_that_make_no_sense_do_no_harm_and_lose_no_packet() {
 #[test]
 fn goodput_of_less_than_a_second_is_no_utilisation() {
     let mut pcap = connections(1, 3);
-    let mut ack = Vec::new();
-    for field in [0_u32, 100, 40, 40] {
-        ack.extend(field.to_le_bytes());
-    }
-    ack.extend([
-        0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 2, 10, 0, 0, 1,
-    ]);
-    ack.extend([0, 80]);
-    ack.extend(1000_u16.to_be_bytes());
-    ack.extend([0, 0, 0, 0, 0, 0, 0, 11, 0x50, 0x10, 1, 0, 0, 0, 0, 0]);
+    let ends = [([10, 0, 0, 2], 80), ([10, 0, 0, 1], 1000)];
+    let ack = Packet::ipv4(100_000, tcp4(ends, [0, 11], 0x10, 0));
+    let ack = RAW_US.record(&ack);
     let behind_the_first = FILE_HEADER + RECORD_HEADER + 50;
     pcap.splice(behind_the_first..behind_the_first, ack);
     let captures = tables_of(pcap).captures;

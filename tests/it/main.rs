@@ -44,4 +44,6 @@ mod study_windows;
 mod support;
 mod synth;
 mod truth;
+#[path = "../support/wire.rs"]
+mod wire;
 mod workers;

@@ -10,6 +10,8 @@ use ccanalyze::capture::CaptureSource;
 use ccanalyze::table::Tables;
 use polars::prelude::{CsvWriter, DataFrame, SerWriter};
 
+use super::wire::{Format, Packet, tcp4};
+
 mod records;
 pub(crate) use records::{
     FILE_HEADER, RECORD_HEADER, field, later, records, records_mut, snapped, with_records,
@@ -112,26 +114,22 @@ pub(crate) fn close(value: f64, expected: f64, relative: f64) {
     );
 }
 
+/// Raw IP, with microseconds.
+pub(crate) const RAW_US: Format = Format {
+    tick_ns: 1000,
+    ..Format::RAW
+};
+
 /// A pcap file of raw IPv4: so many connections, all alive at the same time, one way only, of which
 /// each sends 10 bytes in each of so many seconds.
 pub(crate) fn connections(connections: u16, seconds: u32) -> Vec<u8> {
-    let mut file = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0_u32, 0, 65_535, 101] {
-        file.extend(field.to_le_bytes());
-    }
-    for second in 0..seconds {
-        for port in 0..connections {
-            for field in [second, u32::from(port), 50, 50] {
-                file.extend(field.to_le_bytes());
-            }
-            file.extend([0x45, 0, 0, 50, 0, 0, 0x40, 0, 64, 6, 0, 0]);
-            file.extend([10, 0, 0, 1, 10, 0, 0, 2]);
-            file.extend((1000 + port).to_be_bytes());
-            file.extend([0, 80]);
-            file.extend((1 + 10 * second).to_be_bytes());
-            file.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-            file.extend([0; 10]);
-        }
-    }
-    file
+    let packet = |second: u32, port: u16| {
+        let at_us = i64::from(second) * 1_000_000 + i64::from(port);
+        let ends = [([10, 0, 0, 1], 1000 + port), ([10, 0, 0, 2], 80)];
+        let mut bytes = tcp4(ends, [1 + 10 * second, 0], 0x18, 10);
+        bytes.resize(50, 0);
+        Packet::ipv4(at_us * 1000, bytes)
+    };
+    let of_second = |second| (0..connections).map(move |port| packet(second, port));
+    RAW_US.file((0..seconds).flat_map(of_second))
 }

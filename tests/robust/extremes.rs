@@ -7,6 +7,7 @@ use proptest::sample::select;
 use super::checks::pipeline;
 use super::packets::RAW_IP;
 use super::properties::config;
+use super::wire::{Ipv4, block, packet_block, section_block, tcp};
 
 /// A packet, as far as it is not what the ones before make it.
 #[derive(Clone, Debug)]
@@ -103,15 +104,10 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// The conversation as a pcapng file, of which times are 64 bits.
 fn capture(conversation: &Conversation) -> Vec<u8> {
-    let mut file = Vec::new();
-    let interface = [[9, 0, 1, 0], [9, 0, 0, 0], [0; 4]].concat();
-    block(
-        &mut file,
-        0x0a0d_0d0a,
-        &[0x1a2b_3c4d, 1, u32::MAX, u32::MAX],
-        &[],
-    );
-    block(&mut file, 1, &[RAW_IP.into(), 0], &interface);
+    // A link type, no snap length, ticks of 10^-9 s, and the end of options.
+    let link = u32::from(RAW_IP).to_le_bytes();
+    let interface = [link, [0; 4], [9, 0, 1, 0], [9, 0, 0, 0], [0; 4]];
+    let mut file = [section_block(), block(1, interface.as_flattened())].concat();
     let mut at_ns = conversation.begins_ns;
     let (mut next, mut ids) = ([1000_u32, 77], [0_u16, 0]);
     for (index, step) in conversation.steps.iter().enumerate() {
@@ -136,13 +132,7 @@ fn capture(conversation: &Conversation) -> Vec<u8> {
         let packet = packet(&step, way, (seq, ack), (ids[way], index > 0), &options);
         let whole_len = packet.len() as u32 + step.payload_len;
         let original_len = step.frame_len.unwrap_or(whole_len);
-        let words = [0, (at_ns >> 32) as u32, at_ns as u32, packet.len() as u32];
-        block(
-            &mut file,
-            6,
-            &[words.as_slice(), &[original_len]].concat(),
-            &packet,
-        );
+        file.extend(packet_block(0, at_ns, &packet, original_len));
         if step.frame_len.is_none() {
             let takes = step.payload_len + u32::from(step.flags & 3 != 0);
             let end = seq.wrapping_add(takes);
@@ -152,17 +142,6 @@ fn capture(conversation: &Conversation) -> Vec<u8> {
         }
     }
     file
-}
-
-fn block(file: &mut Vec<u8>, kind: u32, words: &[u32], bytes: &[u8]) {
-    let padded = bytes.len().next_multiple_of(4);
-    let length = (12 + 4 * words.len() + padded) as u32;
-    for word in [&[kind, length], words].concat() {
-        file.extend(word.to_le_bytes());
-    }
-    file.extend(bytes);
-    file.resize(file.len() + padded - bytes.len(), 0);
-    file.extend(length.to_le_bytes());
 }
 
 fn options(conversation: &Conversation, step: &Step, ack: u32, clock: u32) -> Vec<u8> {
@@ -200,21 +179,16 @@ fn packet(
         Some(_) => 0,
         None => (20 + tcp_len as u32 + step.payload_len) as u16,
     };
-    let mut ends = [[10, 0, 0, 1, 0, 80], [10, 0, 0, 2, 4, 0]];
-    ends.rotate_left(way);
-    let mut bytes = vec![0x45, 0];
-    bytes.extend(length.to_be_bytes());
-    bytes.extend(id.to_be_bytes());
-    bytes.extend([0x40, 0, 64, 6, 0, 0]);
-    bytes.extend([&ends[0][..4], &ends[1][..4]].concat());
-    bytes.extend([&ends[0][4..], &ends[1][4..]].concat());
-    bytes.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+    let (mut hosts, mut ports) = ([[10, 0, 0, 1], [10, 0, 0, 2]], [80, 1024]);
+    hosts.rotate_left(way);
+    ports.rotate_left(way);
+    let ip = Ipv4 {
+        id,
+        ..Ipv4::tcp(hosts)
+    };
     let flags = step.flags | if answers { 0x10 } else { 0 };
-    bytes.extend([(tcp_len as u8 / 4) << 4, flags]);
-    bytes.extend(step.window.to_be_bytes());
-    bytes.extend([0; 4]);
-    bytes.extend(options);
-    bytes
+    let tcp = tcp(ports, [seq, ack], flags, step.window, options);
+    [ip.header(length), tcp].concat()
 }
 
 proptest! {

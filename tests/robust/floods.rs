@@ -9,6 +9,7 @@ use ccanalyze::capture::CaptureSource;
 use super::answers::analyze_with;
 use super::packets::{Packet, Twist, pcap, play};
 use super::torrents::{TORRENTS, peak_bytes};
+use super::wire::{Format, tcp4};
 
 /// A pcap file of SYNs, each from another address or port, made while it is read.
 struct Scan {
@@ -24,23 +25,18 @@ impl Scan {
         Self {
             next: 0,
             end: syns,
-            made: pcap(&[]),
+            made: Format::RAW.head(),
             at: 0,
         }
     }
 
     fn syn(number: u64) -> Packet {
-        let mut bytes = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0];
+        const SYN: u8 = 2;
         let [.., a, b, c, d] = number.to_be_bytes();
-        bytes.extend([100, b, c, d, 10, 0, 0, a]);
-        bytes.extend([0x9c, 0x40, 0, 80]);
-        bytes.extend([a, b, c, d, 0, 0, 0, 0, 0x50, 2, 4, 0, 0, 0, 0, 0]);
-        Packet {
-            // 100,000 a second.
-            at_ns: 1_700_000_000_000_000_000 + number as i64 * 10_000,
-            original_len: bytes.len() as u32,
-            bytes,
-        }
+        let ends = [([100, b, c, d], 40_000), ([10, 0, 0, a], 80)];
+        // 100,000 a second.
+        let at_ns = 1_700_000_000_000_000_000 + number as i64 * 10_000;
+        Packet::ipv4(at_ns, tcp4(ends, [number as u32, 0], SYN, 0))
     }
 }
 
@@ -48,9 +44,8 @@ impl Read for Scan {
     fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
         if self.at == self.made.len() && self.next < self.end {
             let until = self.end.min(self.next + 1000);
-            let packets: Vec<Packet> = (self.next..until).map(Self::syn).collect();
-            // Records alone: the file header came first.
-            self.made = pcap(&packets).split_off(24);
+            let record = |number| Format::RAW.record(&Self::syn(number));
+            self.made = (self.next..until).flat_map(record).collect();
             (self.next, self.at) = (until, 0);
         }
         let rest = &self.made[self.at..];

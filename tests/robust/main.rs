@@ -13,3 +13,5 @@ mod packets;
 mod properties;
 mod regressions;
 mod torrents;
+
+use packets::wire;

@@ -7,21 +7,22 @@ use ccanalyze::event::Direction;
 
 use super::answers::{Pieces, analyze_with};
 use super::packets::{Packet, pcap};
+use super::wire::tcp4;
 
-/// Data of `len` bytes, the `turn`th of connection `number`, which is from a host of its own.
+/// The ends of connection `number`, the first of which is a host of its own.
+fn ends(number: u16) -> [([u8; 4], u16); 2] {
+    let [high, low] = number.to_be_bytes();
+    [([10, 1, high, low], 40_000), ([10, 0, 0, 1], 80)]
+}
+
+fn at_ns(ms: u32) -> i64 {
+    1_700_000_000_000_000_000 + i64::from(ms) * 1_000_000
+}
+
+/// Data of `len` bytes, the `turn`th of connection `number`.
 fn data(number: u16, turn: u32, len: u16, at_ms: u32) -> Packet {
-    let mut bytes = vec![0x45, 0];
-    bytes.extend((40 + len).to_be_bytes());
-    bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 1]);
-    bytes.extend(number.to_be_bytes());
-    bytes.extend([10, 0, 0, 1, 0x9c, 0x40, 0, 80]);
-    bytes.extend((1 + turn * u32::from(len)).to_be_bytes());
-    bytes.extend([0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-    Packet {
-        at_ns: 1_700_000_000_000_000_000 + i64::from(at_ms) * 1_000_000,
-        original_len: u32::from(40 + len),
-        bytes,
-    }
+    let numbers = [1 + turn * u32::from(len), 0];
+    Packet::ipv4(at_ns(at_ms), tcp4(ends(number), numbers, 0x18, len))
 }
 
 /// 600 connections that each send in 30 bins; the higher the number, the more.
@@ -240,15 +241,9 @@ fn a_year_of_silence_takes_no_bins() {
 fn segments_in_flight_beyond_the_limit_lose_their_round_trip_and_are_said_to() {
     let mut packets: Vec<Packet> = (0..100).map(|turn| data(1, turn, 10, turn)).collect();
     // All acknowledged at once.
-    let mut ack = data(1, 0, 0, 500);
-    for byte in 0..4 {
-        ack.bytes.swap(12 + byte, 16 + byte);
-    }
-    ack.bytes.swap(20, 22);
-    ack.bytes.swap(21, 23);
-    ack.bytes[28..32].copy_from_slice(&1001_u32.to_be_bytes());
-    ack.bytes[33] = 0x10;
-    packets.push(ack);
+    let [sender, receiver] = ends(1);
+    let ack = tcp4([receiver, sender], [1, 1001], 0x10, 0);
+    packets.push(Packet::ipv4(at_ns(500), ack));
     let told = |in_flight_max| {
         let mut config = Config::default();
         config.limits.track.in_flight_max = in_flight_max;

@@ -2,25 +2,20 @@
 //! it, and twelve of them are a packet, so that a small change of the script is a small change of
 //! the conversation.
 
+#[path = "../support/wire.rs"]
+pub(crate) mod wire;
+
+use wire::{Ipv4, tcp};
+pub(crate) use wire::{Packet, RAW_IP, pcap};
+
 /// Bytes of one step, which is one packet.
 pub(crate) const STEP_BYTES: usize = 12;
-
-/// Raw IP, as captures name it.
-pub(crate) const RAW_IP: u16 = 101;
 
 /// Bytes kept of each packet: all headers and options, little of the payload.
 const SNAP_BYTES: usize = 120;
 
 /// When scripts begin, in seconds since the epoch.
 const START_S: i64 = 1_700_000_000;
-
-/// One packet that begins with its IP header.
-#[derive(Clone, Debug)]
-pub(crate) struct Packet {
-    pub(crate) at_ns: i64,
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) original_len: u32,
-}
 
 /// Changes of everything a script says, which must change nothing but the answers' names.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +51,7 @@ enum Kind {
     DataFin,
 }
 
-/// Plays a script; what is left of it after the last whole step is ignored.
+/// Plays a script, of packets that begin with their IP header; what is left of it after the last whole step is ignored.
 pub(crate) fn play(script: &[u8], twist: Twist) -> Vec<Packet> {
     let mut senders = [[Sender::default(); 2]; 4];
     for (index, connection) in senders.iter_mut().enumerate() {
@@ -135,7 +130,7 @@ fn packet(step: &[u8; STEP_BYTES], ends: &mut [Sender; 2], twist: Twist) -> Vec<
     }
     sender.clock = sender.clock.wrapping_add(u32::from(step[9]));
     sender.ip_id = sender.ip_id.wrapping_add(u16::from(step[10] & 3));
-    let shifted = |seq: u32| seq.wrapping_add(twist.seq).to_be_bytes();
+    let shifted = |seq: u32| seq.wrapping_add(twist.seq);
 
     let mut options = Vec::new();
     if flags & 2 != 0 {
@@ -151,31 +146,23 @@ fn packet(step: &[u8; STEP_BYTES], ends: &mut [Sender; 2], twist: Twist) -> Vec<
         let blocks = 1 + usize::from(has(5));
         options.extend([5, 2 + 8 * blocks as u8]);
         if has(5) {
-            options.extend(shifted(ack.wrapping_sub(u32::from(step[11]) + 1)));
-            options.extend(shifted(ack));
+            options.extend(shifted(ack.wrapping_sub(u32::from(step[11]) + 1)).to_be_bytes());
+            options.extend(shifted(ack).to_be_bytes());
         }
-        let start = ack.wrapping_add(1 + (u32::from(step[10]) << 4));
-        options.extend(shifted(start));
-        options.extend(shifted(start.wrapping_add(1 + u32::from(step[11]) * 8)));
+        let start = shifted(ack.wrapping_add(1 + (u32::from(step[10]) << 4)));
+        let end = start.wrapping_add(1 + u32::from(step[11]) * 8);
+        options.extend([start, end].map(u32::to_be_bytes).as_flattened());
     }
     options.resize(options.len().next_multiple_of(4), 1);
 
     let tcp_len = 20 + options.len() + usize::from(payload_len);
     let mut bytes = ip_header(step, way, sender.ip_id, tcp_len, twist);
     let connection = step[0] & 3;
-    let (here, there) = ports(connection, (way == 1) != twist.exchange);
-    bytes.extend(here.to_be_bytes());
-    bytes.extend(there.to_be_bytes());
-    bytes.extend(shifted(seq));
+    let ports = ports(connection, (way == 1) != twist.exchange);
     // Without the flag the field means nothing, and most hosts send 0.
-    bytes.extend(if flags & 0x10 == 0 {
-        [0; 4]
-    } else {
-        shifted(ack)
-    });
-    bytes.extend([((5 + options.len() / 4) << 4) as u8, flags]);
-    bytes.extend([step[11], 0, 0, 0, 0, 0]);
-    bytes.extend(options);
+    let ack = if flags & 0x10 == 0 { 0 } else { shifted(ack) };
+    let window = u16::from(step[11]) << 8;
+    bytes.extend(tcp(ports, [shifted(seq), ack], flags, window, &options));
     bytes.resize(bytes.len() + usize::from(payload_len), 0);
     bytes
 }
@@ -217,38 +204,20 @@ fn ip_header(
     } else {
         20 + tcp_len as u16
     };
-    let mut bytes = vec![0x45, ecn];
-    bytes.extend(length.to_be_bytes());
-    bytes.extend(ip_id.to_be_bytes());
-    bytes.extend([0x40, 0, 64, 6, 0, 0, net, 0, 0, src, net, 0, 0, dst]);
-    bytes
+    let hosts = [src, dst].map(|host| [net, 0, 0, host]);
+    Ipv4 {
+        id: ip_id,
+        ecn,
+        ..Ipv4::tcp(hosts)
+    }
+    .header(length)
 }
 
-fn ports(connection: u8, exchanged: bool) -> (u16, u16) {
+fn ports(connection: u8, exchanged: bool) -> [u16; 2] {
     let (client, server) = (40_000 + u16::from(connection), 443);
     if exchanged {
-        (server, client)
+        [server, client]
     } else {
-        (client, server)
+        [client, server]
     }
-}
-
-/// The packets as a pcap file of raw IP with nanoseconds.
-pub(crate) fn pcap(packets: &[Packet]) -> Vec<u8> {
-    let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0, 0, 262_144, u32::from(RAW_IP)] {
-        file.extend(field.to_le_bytes());
-    }
-    for packet in packets {
-        for field in [
-            packet.at_ns.div_euclid(1_000_000_000) as u32,
-            packet.at_ns.rem_euclid(1_000_000_000) as u32,
-            packet.bytes.len() as u32,
-            packet.original_len,
-        ] {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(&packet.bytes);
-    }
-    file
 }

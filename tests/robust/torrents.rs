@@ -3,6 +3,8 @@
 
 use std::io::Read;
 
+use super::wire::{self, ETHERNET, Format, Ipv4, Packet, block, section_block};
+
 /// A kind of flood.
 pub(crate) struct Torrent {
     pub(crate) name: &'static str,
@@ -28,7 +30,7 @@ impl Torrent {
     const fn of(name: &'static str, turn: fn(u64) -> Vec<u8>, connections: u64) -> Self {
         Self {
             name,
-            head: || pcap_head(262_144),
+            head: || FORMAT.head(),
             turn,
             records: 1,
             connections,
@@ -98,11 +100,17 @@ pub(crate) const TORRENTS: [Torrent; 30] = [
     Torrent::of("400 VLAN tags", vlans, 1),
     Torrent::of("50 tunnels", tunnels, 0),
     Torrent {
-        head: || pcap_head(u32::MAX),
+        head: || {
+            Format {
+                snap: u32::MAX,
+                ..FORMAT
+            }
+            .head()
+        },
         ..Torrent::of("a snap length of 4 GiB", |turn| tcp(turn, SYN, 0), 1)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         ..Torrent::of("pcapng, an interface a packet", interface, 1)
     },
     Torrent {
@@ -110,27 +118,27 @@ pub(crate) const TORRENTS: [Torrent; 30] = [
         ..Torrent::of("pcapng, a section a packet", section, 1)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         records: 0,
-        ..Torrent::of("pcapng, sections alone", |_| pcapng_head(), 0)
+        ..Torrent::of("pcapng, sections alone", |_| section_block(), 0)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         records: 0,
         ..Torrent::of("pcapng, interfaces alone", |_| interface_block(), 0)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         records: 0,
         ..Torrent::of("pcapng, names alone", names, 0)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         records: 0,
         ..Torrent::of("pcapng, statistics alone", |_| block(5, &[0; 12]), 0)
     },
     Torrent {
-        head: pcapng_head,
+        head: section_block,
         records: 0,
         ..Torrent::of("pcapng, empty blocks", |_| block(0x0bad, &[]), 0)
     },
@@ -159,52 +167,42 @@ impl Read for TorrentReader {
     }
 }
 
-fn pcap_head(snap: u32) -> Vec<u8> {
-    let mut head = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0, 0, snap, 1] {
-        head.extend(field.to_le_bytes());
-    }
-    head
-}
+const FORMAT: Format = Format {
+    link: ETHERNET,
+    ..Format::RAW
+};
 
 /// A pcap record of an Ethernet frame; 100,000 turns a second.
 fn record(turn: u64, kind: u16, ip: &[u8]) -> Vec<u8> {
-    let at_ns = 1_700_000_000_000_000_000 + turn * 10_000;
-    let len = (14 + ip.len()) as u32;
-    let mut record = Vec::with_capacity(16 + len as usize);
-    let (seconds, rest) = (at_ns / 1_000_000_000, at_ns % 1_000_000_000);
-    for field in [seconds as u32, rest as u32, len, len] {
-        record.extend(field.to_le_bytes());
-    }
-    record.extend([0; 12]);
-    record.extend(kind.to_be_bytes());
-    record.extend(ip);
-    record
+    let mut bytes = vec![0; 12];
+    bytes.extend(kind.to_be_bytes());
+    bytes.extend(ip);
+    FORMAT.record(&Packet {
+        at_ns: 1_700_000_000_000_000_000 + turn as i64 * 10_000,
+        original_len: bytes.len() as u32,
+        bytes,
+    })
 }
 
 /// A number of 32 bits that no other turn has.
-fn own(turn: u64, factor: u32) -> [u8; 4] {
+fn own(turn: u64, factor: u32) -> u32 {
     // Odd factors permute numbers of 32 bits.
-    (turn as u32).wrapping_mul(factor | 1).to_be_bytes()
+    (turn as u32).wrapping_mul(factor | 1)
 }
 
 fn ipv4(src: [u8; 4], dst: [u8; 4], protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
-    let mut packet = vec![0x45, 0];
-    packet.extend(((20 + payload.len()) as u16).to_be_bytes());
-    packet.extend([src[2], src[3]]);
-    packet.extend(fragment.to_be_bytes());
-    packet.extend([64, protocol, 0, 0]);
-    packet.extend(src);
-    packet.extend(dst);
-    packet.extend(payload);
-    packet
+    let header = Ipv4 {
+        id: u16::from_be_bytes([src[2], src[3]]),
+        fragment,
+        protocol,
+        ..Ipv4::tcp([src, dst])
+    };
+    [&header.header(20 + payload.len() as u16)[..], payload].concat()
 }
 
 fn segment(turn: u64, ports: [u16; 2], flags: u8, payload_bytes: usize) -> Vec<u8> {
-    let mut segment: Vec<u8> = ports.into_iter().flat_map(u16::to_be_bytes).collect();
-    segment.extend(own(turn, 2_246_822_519));
-    segment.extend(own(turn, 3_266_489_917));
-    segment.extend([0x50, flags, 4, 0, 0, 0, 0, 0]);
+    let numbers = [own(turn, 2_246_822_519), own(turn, 3_266_489_917)];
+    let mut segment = wire::tcp(ports, numbers, flags, 1024, &[]);
     segment.resize(20 + payload_bytes, 0);
     segment
 }
@@ -213,7 +211,7 @@ const TARGET: [u8; 4] = [10, 0, 0, 1];
 const PORTS: [u16; 2] = [40_000, 80];
 
 fn source(turn: u64) -> [u8; 4] {
-    own(turn, 2_654_435_761)
+    own(turn, 2_654_435_761).to_be_bytes()
 }
 
 fn tcp(turn: u64, flags: u8, payload_bytes: usize) -> Vec<u8> {
@@ -263,7 +261,7 @@ fn slow(turn: u64, packets: fn(u64) -> Vec<u8>) -> Vec<u8> {
 }
 
 fn ping(turn: u64) -> Vec<u8> {
-    let id = own(turn, 1);
+    let id = own(turn, 1).to_be_bytes();
     let echo = [8, 0, 0, 0, id[0], id[1], id[2], id[3]];
     record(turn, 0x0800, &ipv4(source(turn), TARGET, 1, 0, &echo))
 }
@@ -290,24 +288,6 @@ fn tunnels(turn: u64) -> Vec<u8> {
     record(turn, 0x0800, &(0..50).fold(innermost, around))
 }
 
-fn block(kind: u32, body: &[u8]) -> Vec<u8> {
-    let padded = body.len().next_multiple_of(4);
-    let length = (12 + padded) as u32;
-    let mut block = Vec::with_capacity(length as usize);
-    block.extend(kind.to_le_bytes());
-    block.extend(length.to_le_bytes());
-    block.extend(body);
-    block.resize(8 + padded, 0);
-    block.extend(length.to_le_bytes());
-    block
-}
-
-fn pcapng_head() -> Vec<u8> {
-    let mut body = vec![0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0];
-    body.extend([0xff; 8]);
-    block(0x0a0d_0d0a, &body)
-}
-
 /// Ethernet, and a snap length of 4 GiB.
 fn interface_block() -> Vec<u8> {
     block(1, &[1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff])
@@ -316,13 +296,7 @@ fn interface_block() -> Vec<u8> {
 fn packet_block(turn: u64, interface: u32) -> Vec<u8> {
     let frame = &tcp(turn, SYN, 0)[16..];
     let at_us = 1_700_000_000_000_000 + turn * 10;
-    let len = frame.len() as u32;
-    let mut body = Vec::new();
-    for field in [interface, (at_us >> 32) as u32, at_us as u32, len, len] {
-        body.extend(field.to_le_bytes());
-    }
-    body.extend(frame);
-    block(6, &body)
+    wire::packet_block(interface, at_us, frame, frame.len() as u32)
 }
 
 fn interface(turn: u64) -> Vec<u8> {
@@ -330,7 +304,7 @@ fn interface(turn: u64) -> Vec<u8> {
 }
 
 fn section(turn: u64) -> Vec<u8> {
-    [pcapng_head(), interface_block(), packet_block(turn, 0)].concat()
+    [section_block(), interface_block(), packet_block(turn, 0)].concat()
 }
 
 fn names(turn: u64) -> Vec<u8> {

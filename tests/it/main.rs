@@ -17,6 +17,7 @@ mod formats;
 mod fragments;
 mod hostile;
 mod kept_runs;
+mod limits;
 mod manifests;
 mod measured;
 mod measured_rows;

@@ -7,7 +7,7 @@ use ccanalyze::analyze::Watch;
 use ccanalyze::study::{Cells, Metric, ReportTable, StudyFlow, StudyPlan, StudyResults, StudyRun};
 use serde_json::Value;
 
-use super::support::{root, shared};
+use super::support::{root, shared_beside};
 
 /// A study of `examples/studies`, as far as `wanted` names its runs.
 fn study(name: &str, wanted: impl Fn(&str) -> bool) -> StudyResults {
@@ -69,7 +69,7 @@ fn close(found: Option<f64>, expected: f64, tolerance: f64, what: &str) {
 
 #[test]
 fn the_testbed_study_agrees_with_its_log() {
-    let Some(lab) = shared("lab").filter(|lab| lab.starts_with(root())) else {
+    let Some(lab) = shared_beside("lab") else {
         return;
     };
     // Downloads alone, in company, and in pairs, at two of the four places.
@@ -160,7 +160,7 @@ fn the_testbed_study_agrees_with_its_log() {
 
 #[test]
 fn captures_from_before_the_queue_tell_how_full_it_is() {
-    if shared("lab").is_none_or(|lab| !lab.starts_with(root())) {
+    if shared_beside("lab").is_none() {
         return;
     }
     let results = study("pairs.toml", |name| name.starts_with("s3-two"));
@@ -177,7 +177,7 @@ fn captures_from_before_the_queue_tell_how_full_it_is() {
 
 #[test]
 fn the_simulators_pairs_have_the_fness_that_it_counted() {
-    let Some(ns3) = shared("ns3").filter(|ns3| ns3.starts_with(root())) else {
+    let Some(ns3) = shared_beside("ns3") else {
         return;
     };
     let results = study("ns3.toml", |name| name.starts_with("pairs/"));
@@ -208,7 +208,7 @@ fn the_simulators_pairs_have_the_fness_that_it_counted() {
 
 #[test]
 fn a_capacity_that_changes_has_the_mean_that_was_simulated() {
-    let Some(ns3) = shared("ns3").filter(|ns3| ns3.starts_with(root())) else {
+    let Some(ns3) = shared_beside("ns3") else {
         return;
     };
     let results = study("ns3.toml", |name| {
@@ -234,7 +234,7 @@ fn a_capacity_that_changes_has_the_mean_that_was_simulated() {
 
 #[test]
 fn the_grid_of_loss_and_delay_has_the_utilisation_that_was_simulated() {
-    let Some(ns3) = shared("ns3").filter(|ns3| ns3.starts_with(root())) else {
+    let Some(ns3) = shared_beside("ns3") else {
         return;
     };
     let results = study("ns3.toml", |name| name.starts_with("loss-grid/"));

@@ -39,24 +39,39 @@ pub(crate) fn captures() -> Vec<PathBuf> {
     paths
 }
 
-/// A folder of captures that are too many to be shipped: beside the crate, in `../shared`, or
-/// where `CCANALYZE_SHARED` says. `None`, with a note, where there is no such folder beside the crate.
+/// A folder of captures that are too many to be shipped: beside the crate, in `../shared`, or where
+/// `CCANALYZE_SHARED` says. `None`, with a note, where nothing is beside the crate and nobody says where; where
+/// something is, all of it is to be there.
 pub(crate) fn shared(name: &str) -> Option<PathBuf> {
     let asked_for = std::env::var_os("CCANALYZE_SHARED").map(PathBuf::from);
     let is_asked_for = asked_for.is_some();
-    let folder = asked_for
-        .unwrap_or_else(|| root().join("../shared"))
-        .join(name);
+    let all = asked_for.unwrap_or_else(|| root().join("../shared"));
+    let folder = all.join(name);
     if folder.is_dir() {
         return Some(folder);
     }
     assert!(
-        !is_asked_for,
-        "{} is not there, where CCANALYZE_SHARED says",
-        folder.display()
+        !is_asked_for && !all.exists(),
+        "{} is not there, and {} is where captures are",
+        folder.display(),
+        all.display()
     );
     eprintln!(
         "note: {} is not there, nothing was compared",
+        folder.display()
+    );
+    None
+}
+
+/// The same for what names it as it stands beside the crate: the manifests of `examples/studies`. `None`, with a note,
+/// also where it is elsewhere.
+pub(crate) fn shared_beside(name: &str) -> Option<PathBuf> {
+    let folder = shared(name)?;
+    if folder.starts_with(root()) {
+        return Some(folder);
+    }
+    eprintln!(
+        "note: {} is not beside the crate, nothing was compared",
         folder.display()
     );
     None

@@ -50,7 +50,7 @@ mod starts;
 mod variant;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::cmp::Reverse;
 use std::path::PathBuf;

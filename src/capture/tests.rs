@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::*;
 
-mod build;
+pub(crate) mod build;
 mod compressed;
 mod cuts;
 mod damage;

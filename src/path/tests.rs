@@ -4,6 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::*;
+use crate::capture::ByteOrder;
+use crate::capture::tests::build::Pcap;
 use crate::decode::Filter;
 
 mod aside;
@@ -162,21 +164,19 @@ fn file(packets: &[Packet]) -> Vec<u8> {
     let mut packets = packets.to_vec();
     packets.sort_by_key(|packet| packet.at);
     let raw_ip = packets.iter().any(|packet| packet.raw_ip);
-    let mut file = vec![0x4d, 0x3c, 0xb2, 0xa1, 2, 0, 4, 0];
-    for field in [0_u32, 0, 65_535, if raw_ip { 101 } else { 1 }] {
-        file.extend(field.to_le_bytes());
-    }
+    let mut file = if raw_ip {
+        Pcap::raw_ip(0xa1b2_3c4d)
+    } else {
+        Pcap::new(ByteOrder::Little, 0xa1b2_3c4d)
+    };
     for packet in packets {
         let bytes = packet.bytes();
         let kept = bytes.len().min(packet.snap);
         let at = packet.at + packet.ahead;
         let at = [at / SECOND, at % SECOND].map(|part| part as u32);
-        for field in [at[0], at[1], kept as u32, bytes.len() as u32] {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(&bytes[..kept]);
+        file = file.cut_record(at[0], at[1], &bytes[..kept], bytes.len() as u32);
     }
-    file
+    file.bytes
 }
 
 /// Points, each with the packets it saw.

@@ -4,6 +4,7 @@ use std::fs;
 
 use crate::analyze::{Analysis, CaptureInput, Config, Quality, Watch};
 use crate::capture::CaptureSource;
+use crate::capture::tests::build::Pcap;
 
 /// A request and the download it asks for.
 fn header_and_records() -> (Vec<u8>, Vec<Vec<u8>>) {
@@ -97,46 +98,39 @@ fn raw(
     flags: u8,
     (seq, ack): (u32, u32),
     payload_len: usize,
-) -> Vec<u8> {
+) -> (u32, Vec<u8>) {
     let ip_len = 40 + payload_len;
-    let mut record = Vec::new();
-    for field in [
-        at_ms / 1000,
-        at_ms % 1000 * 1000,
-        ip_len as u32,
-        ip_len as u32,
-    ] {
-        record.extend(field.to_le_bytes());
-    }
     let (mut ends, mut ports) = ([[10, 0, 0, 1], [10, 0, 0, 2]], [1000_u16, 80]);
     if is_back {
         ends.reverse();
         ports.reverse();
     }
-    record.extend([0x45, 0]);
-    record.extend((ip_len as u16).to_be_bytes());
-    record.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
-    record.extend(ends.concat());
-    record.extend(ports.map(u16::to_be_bytes).concat());
-    record.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
-    record.extend([0x50, flags, 0xff, 0xff, 0, 0, 0, 0]);
-    record.resize(16 + ip_len, 0);
-    record
+    let mut packet = vec![0x45, 0];
+    packet.extend((ip_len as u16).to_be_bytes());
+    packet.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
+    packet.extend(ends.concat());
+    packet.extend(ports.map(u16::to_be_bytes).concat());
+    packet.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+    packet.extend([0x50, flags, 0xff, 0xff, 0, 0, 0, 0]);
+    packet.resize(ip_len, 0);
+    (at_ms, packet)
 }
 
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
 
 /// A capture of raw IP of these packets.
-fn of_raw(packets: &[Vec<u8>]) -> Analysis {
-    let header = [
-        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 101, 0, 0, 0,
-    ];
-    analyse([&header[..], &packets.concat()].concat())
+fn of_raw(packets: &[(u32, Vec<u8>)]) -> Analysis {
+    let file = packets
+        .iter()
+        .fold(Pcap::raw_ip(0xa1b2_c3d4), |file, (ms, bytes)| {
+            file.record(ms / 1000, ms % 1000 * 1000, bytes)
+        });
+    analyse(file.bytes)
 }
 
 /// A handshake, after which the numbers are 101 and 501.
-fn opened() -> [Vec<u8>; 3] {
+fn opened() -> [(u32, Vec<u8>); 3] {
     [
         raw(0, false, SYN, (100, 0), 0),
         raw(10, true, SYN | ACK, (500, 101), 0),
@@ -211,10 +205,11 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
     // IP ids count up by one in each direction; the copy has that of its original.
     let mut ids = [0_u16; 2];
     for place in 0..packets.len() {
-        let is_copy = place > 0 && packets[place][..16] == packets[place - 1][..16];
-        let is_back = usize::from(packets[place][16 + 15] == 2);
+        let is_copy = place > 0 && packets[place].0 == packets[place - 1].0;
+        let packet = &mut packets[place].1;
+        let is_back = usize::from(packet[15] == 2);
         ids[is_back] += u16::from(!is_copy);
-        packets[place][20..22].copy_from_slice(&ids[is_back].to_be_bytes());
+        packet[4..6].copy_from_slice(&ids[is_back].to_be_bytes());
     }
     let analysis = of_raw(&packets);
     let flow = analysis.captures[0].flows().next().unwrap();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::analyze::{Analysis, CaptureInput, Watch};
+use crate::capture::tests::build::Pcap;
 use crate::capture::{CaptureReader, CaptureSource, ReadOptions, Window};
 use crate::decode::Filter;
 
@@ -127,18 +128,11 @@ const RAW_IP: u16 = 101;
 
 /// A capture of these packets, one a second.
 fn file_of(packets: &[Vec<u8>]) -> Vec<u8> {
-    let mut file = Vec::new();
-    for field in [0xa1b2_3c4d, 4 << 16 | 2, 0, 0, 65_535, u32::from(RAW_IP)] {
-        file.extend(field.to_le_bytes());
-    }
-    for (second, bytes) in (1_u32..).zip(packets) {
-        let len = bytes.len() as u32;
-        for field in [second, 0, len, len] {
-            file.extend(field.to_le_bytes());
-        }
-        file.extend(bytes);
-    }
-    file
+    let seconds = (1..).zip(packets);
+    let file = seconds.fold(Pcap::raw_ip(0xa1b2_3c4d), |file, (second, bytes)| {
+        file.record(second, 0, bytes)
+    });
+    file.bytes
 }
 
 /// What is known of a capture that is called `mine`, but for its file.

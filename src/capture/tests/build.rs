@@ -17,8 +17,8 @@ fn put32(order: ByteOrder, value: u32) -> [u8; 4] {
 }
 
 /// A pcap file in the making.
-pub(super) struct Pcap {
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Pcap {
+    pub(crate) bytes: Vec<u8>,
     pub(super) nanoseconds: bool,
     /// Bytes of each record header beyond the usual 16.
     pub(super) extra_bytes: usize,
@@ -27,8 +27,13 @@ pub(super) struct Pcap {
 }
 
 impl Pcap {
-    pub(super) fn new(order: ByteOrder, magic: u32) -> Self {
+    pub(crate) fn new(order: ByteOrder, magic: u32) -> Self {
         Self::with_version(order, magic, (2, 4), 1)
+    }
+
+    /// Of raw IP, in little-endian order.
+    pub(crate) fn raw_ip(magic: u32) -> Self {
+        Self::with_version(ByteOrder::Little, magic, (2, 4), 101)
     }
 
     pub(super) fn with_version(
@@ -55,12 +60,12 @@ impl Pcap {
         }
     }
 
-    pub(super) fn record(self, seconds: u32, fraction: u32, data: &[u8]) -> Self {
+    pub(crate) fn record(self, seconds: u32, fraction: u32, data: &[u8]) -> Self {
         let len = data.len() as u32;
         self.cut_record(seconds, fraction, data, len)
     }
 
-    pub(super) fn cut_record(
+    pub(crate) fn cut_record(
         self,
         seconds: u32,
         fraction: u32,

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::Analysis;
 use crate::analyze::Config;
+use crate::capture::tests::build::Pcap;
 
 /// A raw IPv4 packet of host `10.0.0.<src>` to `10.0.0.<dst>`; the rest of the payload is cut off.
 #[derive(Clone, Copy)]
@@ -31,10 +32,7 @@ struct Packet {
 
 /// The capture of some packets, as a file.
 fn capture(packets: &[Packet]) -> Vec<u8> {
-    let mut file = Vec::new();
-    file.extend([
-        0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 96, 0, 0, 0, 101, 0, 0, 0,
-    ]);
+    let mut file = Pcap::raw_ip(0xa1b2_c3d4);
     for packet in packets {
         let len = 40 + packet.payload;
         let mut bytes = vec![0x45, 0];
@@ -47,12 +45,9 @@ fn capture(packets: &[Packet]) -> Vec<u8> {
         bytes.extend([packet.seq.to_be_bytes(), packet.ack.to_be_bytes()].concat());
         bytes.extend([0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
         let (seconds, micros) = (packet.at_us / 1_000_000, packet.at_us % 1_000_000);
-        for word in [seconds, micros, 40, u32::from(len)] {
-            file.extend(word.to_le_bytes());
-        }
-        file.extend(bytes);
+        file = file.cut_record(seconds, micros, &bytes, u32::from(len));
     }
-    file
+    file.bytes
 }
 
 /// `packets` data segments of 1000 bytes, one every 10 ms from `start_ms` on, each answered after

@@ -34,6 +34,9 @@ mod ns3;
 mod peers;
 mod report;
 mod tally;
+#[path = "../../tests/support/wire.rs"]
+#[allow(dead_code, reason = "shared with tests, which use other parts")]
+mod wire;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -6,7 +6,10 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::inputs::{Ends, read};
+use ccanalyze::capture::{CaptureError, CaptureReader, CaptureSource, ReadOptions, Window};
+
+use crate::inputs::Ends;
+use crate::wire::{Format, Packet};
 
 /// Captures with more frames are not given to tshark, which is slow.
 pub(crate) const TSHARK_FRAMES: u64 = 6_000;
@@ -108,21 +111,26 @@ fn run(command: &mut Command, file: &Path) -> Result<String, String> {
 
 /// The capture uncompressed, with microseconds: what tcptrace is made for.
 fn plain_pcap(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = zstd::decode_all(read(path)?.as_slice())
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    let word = |bytes: &[u8], at: usize| {
-        let word = bytes.get(at..at + 4)?.try_into().ok()?;
-        Some(u32::from_le_bytes(word))
-    };
-    if word(&bytes, 0) == Some(0xa1b2_3c4d) {
-        bytes[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_le_bytes());
-        let mut at = 24;
-        while let (Some(fraction), Some(length)) = (word(&bytes, at + 4), word(&bytes, at + 8)) {
-            bytes[at + 4..at + 8].copy_from_slice(&(fraction / 1000).to_le_bytes());
-            at += 16 + length as usize;
-        }
+    let failed = |error: CaptureError| error.to_string();
+    let sources = vec![CaptureSource::File(path.to_path_buf())];
+    let mut reader = CaptureReader::open(sources, &ReadOptions::default()).map_err(failed)?;
+    let (mut window, mut packets, mut link) = (Window::new(), Vec::new(), 0);
+    while reader.read_window(&mut window).map_err(failed)? {
+        packets.extend(window.records(0..window.len()).map(|record| {
+            link = record.link.0;
+            Packet {
+                at_ns: record.at.as_ns(),
+                bytes: record.bytes.to_vec(),
+                original_len: record.original_len,
+            }
+        }));
     }
-    Ok(bytes)
+    let format = Format {
+        tick_ns: 1000,
+        link,
+        ..Format::RAW
+    };
+    Ok(format.file(&packets))
 }
 
 fn keep(flows: &mut PeerFlows, ends: Ends, flow: PeerFlow) {

@@ -8,6 +8,7 @@ use ccanalyze::path::{
 };
 
 use crate::limits::{self, Limits};
+use crate::records::times_ns;
 use crate::skew::{self, Wrong};
 use crate::truth::{Ends, Scenario};
 
@@ -169,10 +170,7 @@ struct Packets {
 }
 
 fn packets(hop: &Hop, scenario: &Scenario) -> Result<Packets, String> {
-    let times = [
-        skew::times_ns(&scenario.before)?,
-        skew::times_ns(&scenario.after)?,
-    ];
+    let times = [times_ns(&scenario.before)?, times_ns(&scenario.after)?];
     // Frames are counted from 1.
     let time = |point: usize, frame: u64| times[point].get((frame as usize).checked_sub(1)?);
     let (mut wrong, mut all) = (0, 0);

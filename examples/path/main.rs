@@ -19,6 +19,7 @@
 //! | [`truth`] | what the emulator and the simulator logged |
 //! | [`compare`] | one scenario against its truth |
 //! | [`dispersion`] | the link's rate from one capture |
+//! | [`records`] | what captures hold, record by record |
 //! | [`limits`] | how far log and captures are apart by themselves |
 //! | [`skew`] | captures whose clock is wrong |
 //! | [`report`] | the document |
@@ -35,11 +36,15 @@ mod compare;
 mod dispersion;
 mod limits;
 mod pair;
+mod records;
 mod report;
 mod skew;
 mod speed;
 mod testbed;
 mod truth;
+#[path = "../../tests/support/wire.rs"]
+#[allow(dead_code, reason = "shared with tests, which use other parts")]
+mod wire;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -5,22 +5,36 @@ use std::fs;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use crate::records::{each, format_of};
+use crate::wire::Packet;
+
 /// Writes what a queue of `LIMIT` packets before a link, 2 % faster than the packets come on
 /// average, would let through of a generated capture (`examples/synth`): packets to a higher port
 /// come in at the first point and leave at the second, the others come back 1 ms later than
 /// they were seen at the second. The first point's capture is the given one.
 pub(crate) fn write(capture: &Path, after: &Path) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", capture.display());
-    let bytes = fs::read(capture).map_err(failed)?;
-    let records = records(&bytes)?;
-    let forward = |start: usize| {
-        let port = |at: usize| u16::from_be_bytes([bytes[start + 50 + at], bytes[start + 51 + at]]);
-        port(0) < port(2)
+    let (mut bytes, mut records, mut link) = (Vec::new(), Vec::new(), 0);
+    let facts = each(capture, |record| {
+        let start = bytes.len();
+        bytes.extend(record.bytes);
+        link = record.link.0;
+        records.push(Record {
+            at: record.at.as_ns(),
+            start,
+            end: bytes.len(),
+            original_len: record.original_len,
+        });
+    })?;
+    // Behind Ethernet and IPv4.
+    let forward = |record: &Record| {
+        let ports = bytes[record.start..record.end].get(34..38);
+        ports.is_some_and(|ports| ports[..2] < ports[2..])
     };
     let sent: u64 = records
         .iter()
-        .filter(|record| forward(record.start))
-        .map(|record| record.original_len)
+        .filter(|record| forward(record))
+        .map(|record| u64::from(record.original_len))
         .sum();
     let (Some(first), Some(last)) = (records.first(), records.last()) else {
         return Err(format!("{}: is empty", capture.display()));
@@ -30,7 +44,7 @@ pub(crate) fn write(capture: &Path, after: &Path) -> Result<(), String> {
     let mut free = i64::MIN;
     let mut seen: Vec<(i64, usize)> = Vec::with_capacity(records.len());
     for (index, record) in records.iter().enumerate() {
-        if !forward(record.start) {
+        if !forward(record) {
             seen.push((record.at - 1_000_000, index));
             continue;
         }
@@ -41,21 +55,23 @@ pub(crate) fn write(capture: &Path, after: &Path) -> Result<(), String> {
             continue;
         }
         let starts = record.at.max(free);
-        free = starts + (record.original_len as f64 * ns_per_byte) as i64;
+        free = starts + (f64::from(record.original_len) * ns_per_byte) as i64;
         leaves.push_back(starts);
         seen.push((free, index));
     }
     seen.sort_unstable();
     let file = fs::File::create(after).map_err(failed)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    out.write_all(&bytes[..24]).map_err(failed)?;
-    for (at, index) in seen {
+    let format = format_of(&facts, link);
+    out.write_all(&format.head()).map_err(failed)?;
+    for (at_ns, index) in seen {
         let record = &records[index];
-        let time = [at / 1_000_000_000, at % 1_000_000_000].map(|part| part as u32);
-        out.write_all(&time[0].to_le_bytes()).map_err(failed)?;
-        out.write_all(&time[1].to_le_bytes()).map_err(failed)?;
-        out.write_all(&bytes[record.start + 8..record.end])
-            .map_err(failed)?;
+        let packet = Packet {
+            at_ns,
+            bytes: bytes[record.start..record.end].to_vec(),
+            original_len: record.original_len,
+        };
+        out.write_all(&format.record(&packet)).map_err(failed)?;
     }
     out.flush().map_err(failed)
 }
@@ -64,27 +80,7 @@ struct Record {
     at: i64,
     start: usize,
     end: usize,
-    original_len: u64,
-}
-
-fn records(bytes: &[u8]) -> Result<Vec<Record>, String> {
-    let little =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    if bytes.len() < 24 || little(0) != 0xa1b2_3c4d {
-        return Err("a pair is made of a little-endian pcap file in nanoseconds".to_owned());
-    }
-    let (mut records, mut start) = (Vec::new(), 24);
-    while start + 16 + 54 <= bytes.len() {
-        let end = start + 16 + little(start + 8) as usize;
-        records.push(Record {
-            at: i64::from(little(start)) * 1_000_000_000 + i64::from(little(start + 4)),
-            start,
-            end: end.min(bytes.len()),
-            original_len: u64::from(little(start + 12)),
-        });
-        start = end;
-    }
-    Ok(records)
+    original_len: u32,
 }
 
 /// Packets that the queue holds.

@@ -1,10 +1,12 @@
 //! Captures whose clock is wrong.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use tempfile::NamedTempFile;
+
+use crate::records::{each, format_of};
+use crate::wire::Packet;
 
 /// What is wrong with a clock that is 3 s ahead at the first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,64 +63,29 @@ impl Wrong {
     }
 }
 
-/// A copy of a pcap file, plain or compressed, whose clock is wrong.
+/// A copy of a capture as a pcap file, whose clock is wrong.
 pub(crate) fn copy(path: &Path, wrong: Wrong) -> Result<NamedTempFile, String> {
-    let mut bytes = read(path)?;
-    let Stamps { step_ns, times } = stamps(path, &bytes)?;
-    let first = times.first().map_or(0, |&(_, time)| time);
-    let last = times.last().map_or(0, |&(_, time)| time);
-    for (at, time) in times {
-        let time = time + wrong.ahead_ns(time - first, last - first);
-        let (seconds, rest) = (time / 1_000_000_000, time % 1_000_000_000);
-        bytes[at..at + 4].copy_from_slice(&(seconds as u32).to_le_bytes());
-        bytes[at + 4..at + 8].copy_from_slice(&((rest / step_ns) as u32).to_le_bytes());
-    }
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    let mut link = 0;
+    let facts = each(path, |record| link = record.link.0)?;
+    let format = format_of(&facts, link);
+    let (first, last) = facts.span.unwrap_or_default();
+    let (first, last) = (first.as_ns(), last.as_ns());
     let mut copy = NamedTempFile::with_suffix(".pcap").map_err(failed)?;
-    copy.write_all(&bytes).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(1 << 20, &mut copy);
+    let mut written = out.write_all(&format.head());
+    each(path, |record| {
+        let at_ns = record.at.as_ns();
+        let packet = Packet {
+            at_ns: at_ns + wrong.ahead_ns(at_ns - first, last - first),
+            bytes: record.bytes.to_vec(),
+            original_len: record.original_len,
+        };
+        if written.is_ok() {
+            written = out.write_all(&format.record(&packet));
+        }
+    })?;
+    written.and_then(|()| out.flush()).map_err(failed)?;
+    drop(out);
     Ok(copy)
-}
-
-/// When the frames of a pcap file were captured, in ns.
-pub(crate) fn times_ns(path: &Path) -> Result<Vec<i64>, String> {
-    let stamps = stamps(path, &read(path)?)?;
-    Ok(stamps.times.into_iter().map(|(_, time)| time).collect())
-}
-
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut bytes = Vec::new();
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
-    if path.extension().is_some_and(|ending| ending == "zst") {
-        zstd::stream::read::Decoder::new(file)
-            .and_then(|mut reader| reader.read_to_end(&mut bytes))
-            .map_err(failed)?;
-    } else {
-        file.read_to_end(&mut bytes).map_err(failed)?;
-    }
-    Ok(bytes)
-}
-
-/// Where the records of a pcap file are, when they were captured, and of how many ns a unit is.
-struct Stamps {
-    step_ns: i64,
-    times: Vec<(usize, i64)>,
-}
-
-fn stamps(path: &Path, bytes: &[u8]) -> Result<Stamps, String> {
-    let little =
-        |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    let step_ns = match little(0) {
-        0xa1b2_3c4d => 1,
-        0xa1b2_c3d4 => 1000,
-        _ => return Err(format!("{}: is no little-endian pcap file", path.display())),
-    };
-    let mut times = Vec::new();
-    let mut at = 24;
-    while at + 16 <= bytes.len() {
-        let time = i64::from(little(at)) * 1_000_000_000 + i64::from(little(at + 4)) * step_ns;
-        times.push((at, time));
-        at += 16 + little(at + 8) as usize;
-    }
-    Ok(Stamps { step_ns, times })
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
+use crate::records::first_ns;
+
 /// Sender and receiver, with their ports.
 pub(crate) type Ends = (IpAddr, u16, IpAddr, u16);
 
@@ -90,8 +92,8 @@ fn lab_scenario(folder: &Path) -> Result<Scenario, String> {
         .iter()
         .map(|row| Ok((number(&row[0])?, number(&row[1])?)))
         .collect::<Result<_, String>>()?;
-    let origin_ns = first_time(&folder.join("sender.pcap.zst"))?
-        .min(first_time(&folder.join("client.pcap.zst"))?);
+    let origin_ns =
+        first_ns(&folder.join("sender.pcap.zst"))?.min(first_ns(&folder.join("client.pcap.zst"))?);
     Ok(Scenario {
         drops,
         waits_ns: Some(waits.sum::<i64>() as f64),
@@ -285,19 +287,6 @@ pub(crate) fn csv(path: &Path) -> Result<Vec<Vec<String>>, String> {
     Ok(rows
         .map(|row| row.split(',').map(str::to_owned).collect())
         .collect())
-}
-
-/// Time of the first record of a compressed pcap file in ns.
-fn first_time(path: &Path) -> Result<i64, String> {
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let file = fs::File::open(path).map_err(failed)?;
-    let mut start = [0; 32];
-    zstd::stream::read::Decoder::new(file)
-        .and_then(|mut reader| reader.read_exact(&mut start))
-        .map_err(failed)?;
-    let little =
-        |at: usize| u32::from_le_bytes([start[at], start[at + 1], start[at + 2], start[at + 3]]);
-    Ok(i64::from(little(24)) * 1_000_000_000 + i64::from(little(28)))
 }
 
 pub(crate) fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {

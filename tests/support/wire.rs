@@ -1,5 +1,5 @@
-//! Captures in the making: TCP over IPv4, and files of pcap and pcapng. For tests of several crates, of which each needs
-//! some of it.
+//! Captures in the making: TCP over IPv4, and files of pcap and pcapng. Tests of several crates and examples share this,
+//! and each needs some of it.
 
 use std::borrow::Borrow;
 

@@ -30,6 +30,8 @@ pub(super) struct Chunk {
     first_ordinal: u64,
     /// By shard, once they are sorted.
     pub(super) segments: SegmentBatch,
+    /// Segments besides the first of each record that holds several.
+    further_segments: u64,
     pub(super) fragments: Vec<Fragment>,
     pub(super) echoes: Vec<Echo>,
     pub(super) tally: Tally,
@@ -42,10 +44,16 @@ impl Chunk {
     pub(super) fn clear(&mut self, first_ordinal: u64) {
         self.first_ordinal = first_ordinal;
         self.segments.clear(first_ordinal);
+        self.further_segments = 0;
         self.fragments.clear();
         self.echoes.clear();
         self.tally = Tally::default();
         self.span = None;
+    }
+
+    /// Records that gave segments: one each, but of a record that holds several.
+    pub(super) fn records_in_segments(&self) -> u64 {
+        self.segments.len() as u64 - self.further_segments
     }
 
     /// Takes these records alone, of which the first is at `first_ordinal`, and sorts their segments.
@@ -150,15 +158,15 @@ impl Chunk {
     /// The segments of a record that holds several.
     #[cold]
     fn take_each(&mut self, record: &Record<'_>, ordinal: u64, config: &Config) {
-        let mut any = false;
+        let before = self.segments.len();
         decode_each(record, ordinal, &config.decode, &mut |segment| {
             if config.wants(|| (segment.src, segment.dst)) {
                 self.segments.push(shard_of(segment), segment);
-                any = true;
             }
         });
-        if !any {
-            self.tally.add(Skip::Filtered);
+        match (self.segments.len() - before).checked_sub(1) {
+            Some(further) => self.further_segments += further as u64,
+            None => self.tally.add(Skip::Filtered),
         }
     }
 

@@ -14,7 +14,8 @@ pub(super) struct Gathered {
     pings: Pings,
     tally: Tally,
     records: u64,
-    filtered_whole: u64,
+    /// Records of TCP, counted where they are taken: all others are to be in the tally.
+    tcp_records: u64,
     span: Option<Span>,
 }
 
@@ -33,6 +34,7 @@ impl Gathered {
         batch.whole.clear();
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
+            self.tcp_records += chunk.records_in_segments();
             if let Some(span) = chunk.span {
                 self.span = Some(self.span.map_or(span, |whole| whole.joined(span)));
             }
@@ -41,13 +43,16 @@ impl Gathered {
                 .iter()
                 .for_each(|echo| self.pings.on_echo(echo));
             for &fragment in &chunk.fragments {
+                let before = self.fragments.records_in_segments();
                 let Some(segment) = self.fragments.push(fragment) else {
                     continue;
                 };
+                let records = self.fragments.records_in_segments() - before;
                 if config.wants(|| (segment.src, segment.dst)) {
                     batch.whole.push(segment);
+                    self.tcp_records += records;
                 } else {
-                    self.filtered_whole += u64::from(segment.ip_packets);
+                    self.tally.add_many(Skip::Filtered, records);
                 }
             }
         }
@@ -57,10 +62,9 @@ impl Gathered {
     pub(super) fn into_facts(self) -> CaptureFacts {
         let mut tally = self.tally;
         tally.merge(&self.fragments.skipped());
-        tally.add_many(Skip::Filtered, self.filtered_whole);
         CaptureFacts {
             records: self.records,
-            tcp_records: self.records - tally.total(),
+            tcp_records: self.tcp_records,
             tally,
             span: self.span,
             pings: self.pings.into_pings(),

@@ -144,6 +144,11 @@ impl SegmentBatch {
         self.others.clear();
     }
 
+    /// How many segments there are, sorted or not.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
     /// Adds a segment of a shard that comes after all others, at a position that [`clear`](Self::clear) was told of. Call
     /// [`sort`](Self::sort) before reading it back.
     pub fn push(&mut self, shard: usize, segment: &Segment) {

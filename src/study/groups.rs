@@ -89,7 +89,7 @@ impl Samplings {
                 let samples = groups.entry((SampleKind::Flow, kin)).or_default();
                 match plan.samples {
                     Samples::Flows => samples.extend(values.into_iter().cloned()),
-                    Samples::Runs => samples.push(mean_of(&values)),
+                    Samples::Runs => samples.push(Values::mean_of(&values)),
                 }
             }
         }
@@ -118,20 +118,6 @@ fn key_of(plan: &StudyPlan, labels: &[Option<LabelValue>]) -> GroupKey {
         .iter()
         .map(|&place| labels[place].clone())
         .collect()
-}
-
-/// Means over several flows; of each metric over those that have it.
-fn mean_of(values: &[&Values]) -> Values {
-    let mut mean = Values::default();
-    for metric in Metric::ALL {
-        let known: Vec<f64> = values
-            .iter()
-            .filter_map(|values| values.get(metric))
-            .collect();
-        let value = (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64);
-        mean.set(metric, value);
-    }
-    mean
 }
 
 /// Statistics of every group and metric.

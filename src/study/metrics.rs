@@ -208,6 +208,16 @@ impl Values {
         self.values[metric as usize] = value.filter(|value| value.is_finite());
     }
 
+    /// Means over several flows; of each metric over those that have it.
+    pub(super) fn mean_of(flows: &[&Self]) -> Self {
+        let mut means = Self::default();
+        for metric in Metric::ALL {
+            let known: Vec<f64> = flows.iter().filter_map(|flow| flow.get(metric)).collect();
+            means.set(metric, metric::stats::mean(&known));
+        }
+        means
+    }
+
     /// Sets what follows for several flows together from the counts of each: the sums, unknown where
     /// one's count is, and their ratios.
     pub(super) fn set_sums(&mut self, flows: &[&Self]) {

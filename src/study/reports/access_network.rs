@@ -108,7 +108,10 @@ fn rows(
         match variants[..] {
             [(only, flows)] => {
                 let sides = same.entry((key, flows.len())).or_default();
-                sides.entry(only.clone()).or_default().push(mean_of(flows));
+                sides
+                    .entry(only.clone())
+                    .or_default()
+                    .push(Values::mean_of(flows));
             }
             [(a, of_a), (b, of_b)] if a == reference || b == reference => {
                 let ((_, ours), (other, theirs)) = if a == reference {
@@ -118,8 +121,8 @@ fn rows(
                 };
                 let connections = Connections::Mixed(ours.len(), theirs.len());
                 let sides = mixed.entry((key, other.clone(), connections)).or_default();
-                sides[0].push(mean_of(ours));
-                sides[1].push(mean_of(theirs));
+                sides[0].push(Values::mean_of(ours));
+                sides[1].push(Values::mean_of(theirs));
             }
             _ => {}
         }
@@ -164,13 +167,4 @@ fn by_variant(run: &StudyRun, variant: usize) -> Option<BTreeMap<LabelValue, Vec
             .push(&flow.measure.values);
     }
     Some(flows)
-}
-
-fn mean_of(flows: &[&Values]) -> Values {
-    let mut values = Values::default();
-    for (_, _, metric, _) in COLUMNS {
-        let known: Vec<f64> = flows.iter().filter_map(|flow| flow.get(metric)).collect();
-        values.set(metric, mean(&known));
-    }
-    values
 }

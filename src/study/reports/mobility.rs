@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Builder, ReportTable, conditions, key};
-use crate::metric::stats::{Describe, quantile};
+use crate::metric::stats::{Describe, mean, quantile};
 use crate::study::groups::GroupKey;
 use crate::study::labels::LabelValue;
 use crate::study::measure::Sample;
@@ -132,13 +132,13 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
                 .extend(samples.iter().filter_map(|sample| sample.pm));
             let means = flows.entry(of).or_default();
             for (means, measure) in means.iter_mut().zip(MEASURES) {
-                means.extend(mean(samples.iter().filter_map(measure)));
+                let values: Vec<f64> = samples.iter().filter_map(measure).collect();
+                means.extend(mean(&values));
             }
         }
         for (of, means) in flows {
             if let Some(row) = rows.get_mut(&of) {
-                let [goodput_mbps, rtt_ms, retransmitted, pm] =
-                    means.map(|values| mean(values.into_iter()));
+                let [goodput_mbps, rtt_ms, retransmitted, pm] = means.map(|values| mean(&values));
                 row.goodput_mbps.extend(goodput_mbps);
                 row.rtt_ms.extend(rtt_ms);
                 row.retransmitted.extend(retransmitted);
@@ -160,11 +160,6 @@ const MEASURES: [fn(&Sample) -> Option<f64>; 4] = [
     |sample| Some(sample.retransmitted_packets as f64),
     |sample| sample.pm,
 ];
-
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), value| (n + 1, sum + value));
-    (n > 0).then(|| sum / n as f64)
-}
 
 impl Row {
     fn new((key, variant): &(GroupKey, Option<LabelValue>)) -> Self {

@@ -73,7 +73,7 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
         let shared = rates.shared.map(|place| flows[place]);
         let shared_bps = shared
             .filter(|flow| is_down(flow.ends().0.ip()))
-            .and_then(|_| rates.shared_bps(capture.capacity_estimated_bps(config.bin_ns)));
+            .and_then(|_| rates.shared_bps(capture.delivered_most(config.bin_ns).bps_at_least));
         let flows = flows.iter().zip(rates.flows_bps);
         let flows: Vec<Option<f64>> = flows
             .filter(|(flow, _)| is_down(flow.ends().0.ip()))

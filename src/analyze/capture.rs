@@ -158,15 +158,11 @@ impl CaptureAnalysis {
         Delivered::of(all_ahead(&self.towards_capacity(), Wanted::Outlines).copied())
     }
 
-    /// The highest rate that these flows together were delivered for a second, in bits of payload a second (METRICS.md
-    /// R7); `bin_ns` is that of the series.
+    /// The highest rate that these flows together were delivered for a second (METRICS.md R7); `bin_ns` is that of the
+    /// series.
     #[must_use]
-    pub fn capacity_estimated_bps(&self, bin_ns: i64) -> Option<f64> {
-        let counted = self.towards_capacity();
-        delivery_bps_max(
-            all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins()),
-            bin_ns,
-        )
+    pub fn delivered_most(&self, bin_ns: i64) -> DeliveredMost {
+        DeliveredMost::of(&self.towards_capacity(), bin_ns)
     }
 
     /// What bears on the capture's numbers, summed over its flows.
@@ -191,6 +187,41 @@ impl CaptureAnalysis {
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
         let connections = connections_ahead(&self.connections, Wanted::Outlines);
         connections.flat_map(|(id, connection)| Flow::all_of(*id, connection.parts()))
+    }
+}
+
+/// The highest rate that flows together were delivered for a second (METRICS.md R7), in bits of payload a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DeliveredMost {
+    /// As far as bins are there: no less was delivered. `None` where no second has any.
+    pub bps_at_least: Option<f64>,
+    /// Flows with more than one hundredth of the payload lack bins, so that it may have been more.
+    pub lacks_bins: bool,
+}
+
+impl DeliveredMost {
+    /// Of these flows; `bin_ns` is that of the series.
+    #[must_use]
+    pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
+        let (mut all_bytes, mut cut_bytes) = (0_u64, 0_u64);
+        let series = all_ahead(flows, Wanted::All).map(|flow| {
+            let (series, payload_bytes) = (flow.record.series(), flow.payload_bytes());
+            all_bytes = all_bytes.saturating_add(payload_bytes);
+            if series.is_cut() {
+                cut_bytes = cut_bytes.saturating_add(payload_bytes);
+            }
+            series.bins()
+        });
+        Self {
+            bps_at_least: delivery_bps_max(series, bin_ns),
+            lacks_bins: cut_bytes.saturating_mul(100) > all_bytes,
+        }
+    }
+
+    /// What is known to be the most; `None` where bins are missing, too.
+    #[must_use]
+    pub fn bps(self) -> Option<f64> {
+        self.bps_at_least.filter(|_| !self.lacks_bins)
     }
 }
 

@@ -152,6 +152,12 @@ impl<'a> FlowFigures<'a> {
         Some(self.outline().data_span?.length_ns())
     }
 
+    /// Whether it has more bins than are kept; else bins that are missing were given up.
+    pub(super) fn is_cut_by_bins(&self) -> bool {
+        let series = self.flow.record.series();
+        series.is_cut() && !series.is_given_up()
+    }
+
     /// What the reader must know (METRICS.md Q1), in a fixed order. `incidents` are the flow's, `handshake` and `facts`
     /// its connection's.
     pub fn quality(

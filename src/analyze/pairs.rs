@@ -101,7 +101,8 @@ impl Pairs {
     }
 
     /// One pair, of `a` and `b`, over time, bin by bin: the bins of the pair's span in which either sent, and of those
-    /// at its ends what passed within it.
+    /// at its ends what passed within it. None from where on bins of either are missing: what it sent in them is not
+    /// known.
     #[must_use]
     pub fn bins(
         [a, b]: [&Flow<'_>; 2],
@@ -115,6 +116,8 @@ impl Pairs {
             last: pair.end,
         };
         let within = bin_of(span.first)..=bin_of(span.last);
+        let known = [a, b].map(|flow| flow.record.series().complete_through());
+        let known_through = known.into_iter().min().flatten();
         let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
         for (index, bytes_a) in payload_by_bin(a, span, &within) {
             bytes.entry(index).or_default().0 = bytes_a;
@@ -124,7 +127,7 @@ impl Pairs {
         }
         bytes
             .into_iter()
-            .filter(|&(_, (a, b))| a + b > 0)
+            .filter(|&(index, (a, b))| Some(index) <= known_through && a + b > 0)
             .map(|(index, (a, b))| PairBin {
                 index,
                 bytes_a: a,

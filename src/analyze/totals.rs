@@ -151,6 +151,10 @@ pub struct CaptureQuality {
     pub mid_stream_flows: u64,
     /// Flows of which many packets are there more than once.
     pub copied_flows: u64,
+    /// Flows that have more bins than are kept.
+    pub cut_flows: u64,
+    /// Connections with payload that were put away, or of which segments in flight were forgotten, by a limit.
+    pub limited_connections: u64,
 }
 
 impl CaptureQuality {
@@ -158,6 +162,7 @@ impl CaptureQuality {
         let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum::<u64>();
         self.headers_cut += sum(facts.headers_cut);
         self.clock_steps_back += sum(facts.clock_steps_back);
+        self.limited_connections += u64::from(facts.cut_by_limit);
     }
 
     fn add_flow(
@@ -175,6 +180,7 @@ impl CaptureQuality {
         self.one_way_flows += u64::from(figures.is_one_way(facts));
         self.mid_stream_flows += u64::from(!is_opening_seen);
         self.copied_flows += u64::from(figures.has_copies(&incidents));
+        self.cut_flows += u64::from(figures.is_cut_by_bins());
     }
 
     fn with(self, other: Self) -> Self {
@@ -188,6 +194,8 @@ impl CaptureQuality {
             one_way_flows: self.one_way_flows + other.one_way_flows,
             mid_stream_flows: self.mid_stream_flows + other.mid_stream_flows,
             copied_flows: self.copied_flows + other.copied_flows,
+            cut_flows: self.cut_flows + other.cut_flows,
+            limited_connections: self.limited_connections + other.limited_connections,
         }
     }
 }
@@ -279,6 +287,8 @@ mod tests {
             one_way_flows: 7,
             mid_stream_flows: 8,
             copied_flows: 9,
+            cut_flows: 10,
+            limited_connections: 11,
         };
         let both = CaptureQuality {
             unseen_bytes: 2,
@@ -290,6 +300,8 @@ mod tests {
             one_way_flows: 14,
             mid_stream_flows: 16,
             copied_flows: 18,
+            cut_flows: 20,
+            limited_connections: 22,
         };
         assert_eq!(part.with(part), both);
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::metric::{self, Balance, BalanceWeights};
 use crate::packing::{put_numbers, take, take_numbers, unzigzag, zigzag};
 
 /// One bin of one flow.
@@ -46,6 +47,26 @@ impl Bin {
     #[must_use]
     pub fn rtt_ns_mean(&self) -> Option<f64> {
         (self.rtt_samples > 0).then(|| self.rtt_ns_sum as f64 / self.rtt_samples as f64)
+    }
+
+    /// Its balanced metric (METRICS.md P1), where a bin lasts `bin_ns`, the link carries `capacity_bps` and the flow's
+    /// smallest RTT is `floor_ns`; `None` without samples, and where [`metric::balance`] has none.
+    #[must_use]
+    pub fn balance(
+        &self,
+        bin_ns: i64,
+        capacity_bps: f64,
+        floor_ns: i64,
+        weights: BalanceWeights,
+    ) -> Option<Balance> {
+        metric::balance(
+            metric::rate_bps(self.acked_bytes, bin_ns)?,
+            capacity_bps,
+            floor_ns as f64,
+            self.rtt_ns_mean()?,
+            self.retransmitted_bytes,
+            weights,
+        )
     }
 
     /// Its numbers as they are written behind a bin with the number `before`: near 0 where that is
@@ -133,6 +154,23 @@ impl<'a> Series<'a> {
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.facts.cut
+    }
+
+    /// Number of the last bin up to which, as long as the clock never stepped back, none is missing: `i64::MAX` where
+    /// none is at all, `None` where all are.
+    #[must_use]
+    pub fn complete_through(&self) -> Option<i64> {
+        if self.is_cut() {
+            self.bins().last().map(|bin| bin.index)
+        } else {
+            Some(i64::MAX)
+        }
+    }
+
+    /// The bins, where none is missing.
+    #[must_use]
+    pub fn whole(&self) -> Option<Bins<'a>> {
+        (!self.is_cut()).then(|| self.bins())
     }
 
     /// Whether all bins were given up.

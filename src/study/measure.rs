@@ -15,7 +15,7 @@ use crate::analyze::{
     is_behind_link,
 };
 use crate::capture::{CaptureError, FileFacts};
-use crate::metric;
+use crate::metric::{self, Balance, stats};
 use crate::observe::{Bin, Span};
 use crate::time::CaptureTime;
 
@@ -348,14 +348,17 @@ impl Run<'_> {
 
     /// The balanced metric and its parts: means over the bins that have it.
     fn set_balance(&self, flow: &Flow<'_>, values: &mut Values) {
-        let balances: Vec<_> = self
-            .bins(flow)
+        if self.lacks_bins(flow) {
+            return;
+        }
+        let floor_ns = flow.summary().rtt.ns_min();
+        let bins = self.bins(flow);
+        let balances: Vec<_> = bins
             .iter()
-            .filter_map(|bin| self.balance(flow, bin))
+            .filter_map(|bin| self.balance(floor_ns, bin))
             .collect();
         let mean = |part: fn(&metric::Balance) -> f64| {
-            (!balances.is_empty())
-                .then(|| balances.iter().map(part).sum::<f64>() / balances.len() as f64)
+            stats::mean(&balances.iter().map(part).collect::<Vec<_>>())
         };
         values.set(Metric::Pm, mean(|balance| balance.pm));
         values.set(Metric::PmGoodput, mean(|balance| balance.goodput));
@@ -366,18 +369,14 @@ impl Run<'_> {
         );
     }
 
-    /// The balanced metric of one bin (METRICS.md P1).
-    fn balance(&self, flow: &Flow<'_>, bin: &Bin) -> Option<metric::Balance> {
-        let bin_ns = self.options.config.bin_ns;
+    /// The balanced metric of one bin (METRICS.md P1) of a flow with this smallest RTT.
+    fn balance(&self, floor_ns: Option<i64>, bin: &Bin) -> Option<Balance> {
+        let Config {
+            bin_ns, weights, ..
+        } = *self.options.config;
         let start = self.start_of(bin.index);
-        metric::balance(
-            metric::rate_bps(bin.acked_bytes, bin_ns)?,
-            self.capacity_bps(start, start.plus_ns(bin_ns))?,
-            flow.summary().rtt.ns_min()? as f64,
-            bin.rtt_ns_mean()?,
-            bin.retransmitted_bytes,
-            self.options.config.weights,
-        )
+        let capacity_bps = self.capacity_bps(start, start.plus_ns(bin_ns))?;
+        bin.balance(bin_ns, capacity_bps, floor_ns?, weights)
     }
 
     /// Queueing delay over the delay of a full buffer (METRICS.md Y2); `None` behind the queue, where it does not show.
@@ -399,12 +398,13 @@ impl Run<'_> {
     fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
         let bins = self.bins(flow);
         let bin_ns = self.options.config.bin_ns;
+        let floor_ns = flow.summary().rtt.ns_min();
         let sample = |bin: &Bin| Sample {
             time_ns: bin.index.saturating_mul(bin_ns),
             goodput_bps: metric::rate_bps(bin.acked_bytes, bin_ns).unwrap_or(0.0),
             rtt_ns_mean: bin.rtt_ns_mean(),
             retransmitted_packets: bin.retransmitted_packets,
-            pm: self.balance(flow, bin).map(|balance| balance.pm),
+            pm: self.balance(floor_ns, bin).map(|balance| balance.pm),
         };
         let mut samples = Vec::with_capacity(bins.len());
         let mut next = bins.first().map_or(0, |bin| bin.index);
@@ -479,19 +479,17 @@ impl Run<'_> {
 
     /// Numbers of several flows together.
     fn set_sums(&self, flows: &[FlowMeasure], values: &mut Values) {
-        let all = |metric: Metric| flows.iter().map(move |flow| flow.values.get(metric));
         let each: Vec<&Values> = flows.iter().map(|flow| &flow.values).collect();
         values.set_sums(&each);
-        values.set(
-            Metric::RttNsMin,
-            all(Metric::RttNsMin).flatten().reduce(f64::min),
-        );
-        values.set(
-            Metric::RttNsMax,
-            all(Metric::RttNsMax).flatten().reduce(f64::max),
-        );
-        for metric in [Metric::RttNsMean, Metric::QueueDelayNsMean] {
-            values.set(metric, self.mean_by_samples(flows, metric));
+        // Those of a window are told by bins, and which are the smallest and the largest is not known where some are missing.
+        let has_delays = self.window.is_none() || !self.flows.iter().any(|of| self.lacks_bins(of));
+        if has_delays {
+            let all = |metric: Metric| flows.iter().filter_map(move |flow| flow.values.get(metric));
+            values.set(Metric::RttNsMin, all(Metric::RttNsMin).reduce(f64::min));
+            values.set(Metric::RttNsMax, all(Metric::RttNsMax).reduce(f64::max));
+            for metric in [Metric::RttNsMean, Metric::QueueDelayNsMean] {
+                values.set(metric, self.mean_by_samples(flows, metric));
+            }
         }
         let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
         values.set(Metric::QueueShare, share);
@@ -528,16 +526,12 @@ impl Run<'_> {
             .iter()
             .filter_map(|ping| Some(ping.rtt_ns? as f64))
             .collect();
-        let replies = times.len() as f64;
         values.set(Metric::PingNsMin, times.iter().copied().reduce(f64::min));
-        values.set(
-            Metric::PingNsMean,
-            (!times.is_empty()).then(|| times.iter().sum::<f64>() / replies),
-        );
+        values.set(Metric::PingNsMean, stats::mean(&times));
         values.set(Metric::PingNsMax, times.iter().copied().reduce(f64::max));
         values.set(
             Metric::PingLoss,
-            (!pings.is_empty()).then(|| 1.0 - replies / pings.len() as f64),
+            (!pings.is_empty()).then(|| 1.0 - times.len() as f64 / pings.len() as f64),
         );
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::schema::{Column, column_list};
 use crate::analyze::{
-    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, Flow, LinkRates, all_ahead,
-    counts_towards_capacity,
+    Analysis, CaptureAnalysis, CaptureQuality, Config, Delivered, DeliveredMost, Flow, LinkRates,
+    all_ahead, counts_towards_capacity,
 };
 use crate::metric;
-use crate::observe::{self, Wanted};
+use crate::observe::Wanted;
 
 /// Capacity is told from seconds.
 const SECOND_NS: i64 = 1_000_000_000;
@@ -22,7 +22,7 @@ pub(super) struct CaptureFigures<'a> {
     /// What the flows that the capacity of the link is for delivered.
     counted: Option<Delivered>,
     /// The highest rate that these flows together were delivered for a second.
-    capacity_estimated_bps: Option<f64>,
+    delivered_most: DeliveredMost,
 }
 
 impl<'a> CaptureFigures<'a> {
@@ -34,12 +34,11 @@ impl<'a> CaptureFigures<'a> {
         let counts = counts_towards_capacity(&flows, capture.main_way());
         let counted = flows.iter().zip(counts).filter(|&(_, counts)| counts);
         let counted: Vec<Flow<'_>> = counted.map(|(&flow, _)| flow).collect();
-        let series = all_ahead(&counted, Wanted::All).map(|flow| flow.record.series().bins());
         let paired = capture.pairs.paired.iter();
         Self {
             links: LinkRates::of(&flows, capture.main_way(), config.bin_ns),
             paired: paired.map(|&place| (place, flows[place])).collect(),
-            capacity_estimated_bps: observe::delivery_bps_max(series, config.bin_ns),
+            delivered_most: DeliveredMost::of(&counted, config.bin_ns),
             counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),
         }
     }
@@ -84,14 +83,16 @@ impl CaptureRow<'_> {
     fn utilisation_estimated(&self) -> Option<f64> {
         let figures = self.figures;
         let long_enough = figures.counted?.span.length_ns() >= SECOND_NS;
-        let capacity_bps = figures.capacity_estimated_bps.filter(|_| long_enough)?;
+        let capacity_bps = figures.delivered_most.bps().filter(|_| long_enough)?;
         metric::utilisation(self.counted_bps()?, capacity_bps)
     }
 
     /// Rate of the link that most bytes of the main way passed, from the dispersion of packets.
     fn link_bps_estimated(&self) -> Option<f64> {
         let figures = self.figures;
-        figures.links.shared_bps(figures.capacity_estimated_bps)
+        figures
+            .links
+            .shared_bps(figures.delivered_most.bps_at_least)
     }
 }
 
@@ -127,7 +128,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "flows" "-" Count |row| Some(row.capture.totals().flows);
     "goodput_bps" "G1" Real |row| row.capture.goodput_bps();
     "utilisation" "N5" Real |row| metric::utilisation(row.counted_bps()?, row.config.capacity?.bps);
-    "capacity_estimated_bps" "R7" Real |row| row.figures.capacity_estimated_bps;
+    "capacity_estimated_bps" "R7" Real |row| row.figures.delivered_most.bps();
     "utilisation_estimated" "R7" Real CaptureRow::utilisation_estimated;
     "link_bps_estimated" "R8" Real CaptureRow::link_bps_estimated;
     "link_utilisation_estimated" "R8" Real |row| metric::utilisation(row.counted_bps()?, row.link_bps_estimated()?);

@@ -108,24 +108,21 @@ fn floor_ns(flow: &Flow<'_>, config: &Config) -> Option<i64> {
 
 /// The balanced metric of one bin (METRICS.md P1).
 fn balance(floor_ns: Option<i64>, bin: &Bin, config: &Config) -> Option<Balance> {
-    metric::balance(
-        metric::rate_bps(bin.acked_bytes, config.bin_ns)?,
+    bin.balance(
+        config.bin_ns,
         config.capacity?.bps,
-        floor_ns? as f64,
-        bin.rtt_ns_mean()?,
-        bin.retransmitted_bytes,
+        floor_ns?,
         config.weights,
     )
 }
 
-/// Mean of the balanced metric over the bins in which it is defined.
+/// Mean of the balanced metric over the bins in which it is defined; none where bins are missing.
 pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
     // Without it none is defined: said here, for a look at all bins takes its time.
     let floor_ns = floor_ns(flow, config)?;
-    let bins = flow.record.series().bins();
-    let values = bins.filter_map(|bin| balance(Some(floor_ns), &bin, config));
-    let (n, sum) = values.fold((0_u64, 0.0), |(n, sum), balance| (n + 1, sum + balance.pm));
-    (n > 0).then(|| sum / n as f64)
+    let bins = flow.record.series().whole()?;
+    let values = bins.filter_map(|bin| Some(balance(Some(floor_ns), &bin, config)?.pm));
+    metric::stats::mean(&values.collect::<Vec<_>>())
 }
 
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {

@@ -10,6 +10,7 @@ mod cli;
 mod cli_errors;
 mod completions;
 mod corpus;
+mod cut_series;
 mod damage;
 mod dependencies;
 mod directions;

@@ -12,7 +12,7 @@ use super::directions::Wire;
 const MS: u64 = 1_000_000;
 
 /// A folder with one run, `1.pcap`, and a study of it over this window.
-fn folder_with(wire: Wire) -> tempfile::TempDir {
+pub(crate) fn folder_with(wire: Wire) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("1.pcap"), wire.pcap()).unwrap();
     folder
@@ -50,7 +50,7 @@ fn steps(first_ms: u64, every_ms: u64, last_ms: u64) -> impl Iterator<Item = u64
 }
 
 /// A packet of A every 10 ms from 1 s to 5 s, and one of B every 20 ms from 2 s to 3 s.
-fn long_and_short() -> Wire {
+pub(crate) fn long_and_short() -> Wire {
     let mut wire = Wire::default();
     wire.flow([1, 3], 1001, steps(1000, 10, 5000));
     wire.flow([2, 3], 1002, steps(2000, 20, 3000));
@@ -162,4 +162,36 @@ fn a_flow_with_less_than_a_hundredth_of_the_largest_shares_nothing() {
     assert_eq!(run.flows.len(), 3);
     let shared = [Metric::SharingBound, Metric::Jain].map(|metric| run.values.get(metric));
     assert_eq!(shared, [Some(1.5), Some(1.0)]);
+}
+
+#[test]
+fn a_window_has_no_numbers_of_flows_whose_bins_in_it_are_missing() {
+    let folder = folder_with(long_and_short());
+    let of_window = |window: &str, bins_max| {
+        write_study(folder.path(), window);
+        let mut plan = StudyPlan::read(&folder.path().join("s.toml")).unwrap();
+        plan.config.bins_max = bins_max;
+        let results = plan.carry_out(None, &Watch::default());
+        let run = &results.runs[0];
+        assert_eq!(run.error, None, "{window}");
+        run.values.clone()
+    };
+    let counted = [
+        Metric::GoodputBps,
+        Metric::ThroughputBps,
+        Metric::AckedBytes,
+        Metric::DataPackets,
+    ];
+    // A is kept from 1 s to 2 s and has more, B begins at 2 s and has 11 bins, of which the last is not kept.
+    for (window, is_known) in [("0s+900ms", true), ("skip 1s", false), ("900ms+2s", false)] {
+        let (whole, cut) = (of_window(window, u32::MAX), of_window(window, 10));
+        for metric in counted {
+            let value = whole.get(metric);
+            assert!(value.is_some(), "{window}: {metric:?}");
+            let expected = value.filter(|_| is_known);
+            assert_eq!(cut.get(metric), expected, "{window}: {metric:?}");
+        }
+        // Those come from the curves of payload.
+        assert_eq!(whole.get(Metric::Fness), cut.get(Metric::Fness), "{window}");
+    }
 }

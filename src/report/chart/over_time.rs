@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::analyze::is_behind_link;
+use crate::observe::Series;
 
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
@@ -20,6 +21,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         .iter()
         .zip(LINES)
         .map(|(flow, style)| goodput_line(&[*flow], flow.name.to_string(), style, &bins))
+        .filter(|line| !line.samples.is_empty())
         .collect();
     let small_only = rest.is_empty();
     let others: Vec<&NamedFlow<'_>> = rest.into_iter().chain(&scene.small).collect();
@@ -305,11 +307,18 @@ fn undrawn(scene: &Scene<'_>, drawn: usize) -> String {
 /// What is said where bins are missing.
 fn cut(scene: &Scene<'_>) -> String {
     let (shown, _) = scene.largest(scene.lines_max());
-    let cut = shown
-        .into_iter()
-        .filter(|flow| flow.flow.record.series().is_cut());
-    match cut.count() {
+    let series = shown.iter().map(|flow| flow.flow.record.series());
+    let (given_up, cut): (Vec<_>, Vec<_>) =
+        series.filter(Series::is_cut).partition(Series::is_given_up);
+    let said = |n: usize, why: &str| match n {
         0 => String::new(),
-        n => format!("{} cut: too many bins", count(n, "flow")),
-    }
+        n => format!("{} {why}", count(n, "flow")),
+    };
+    joined(&[
+        said(cut.len(), "cut: too many bins"),
+        said(
+            given_up.len(),
+            "not shown: bins given up for want of memory",
+        ),
+    ])
 }

@@ -63,6 +63,8 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     // A share is a mean over a stretch of time: no more of these than can be seen.
     let room = scene.style.size.width() / 2.5;
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
+    let sharers = rivals(scene);
+    let (bins, missing) = known(bins, joined, &sharers)?;
     let layers = layers(scene, joined);
     let total = |bin: i64| -> u64 {
         layers
@@ -93,6 +95,9 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let (what, mut note) = whole_in_words(options);
     if let Some(others) = other_way(scene) {
         note = format!("{note} · {others}");
+    }
+    if let Some(missing) = missing {
+        note = format!("{note} · {missing}");
     }
     let height = scene.style.size.height();
     let mut canvas = Canvas::new(scene.style, height);
@@ -189,7 +194,9 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
     // Bytes are compared over a stretch of time: no more of these than can be seen.
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(BINS_MAX);
     let rivals = rivals(scene);
-    let jain = jain_line(&rivals, joined);
+    let (bins, missing) = known(bins, joined, &rivals)?;
+    let mut jain = jain_line(&rivals, joined);
+    jain.samples.retain(|sample| sample.bin <= bins.last);
     if jain.samples.is_empty() {
         return None;
     }
@@ -222,6 +229,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         count(rivals.len(), "flow")
     )];
     notes.extend(other_way(scene));
+    notes.extend(missing);
     Some(stacked(
         "Fairness over time",
         &notes,
@@ -235,6 +243,23 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
 fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
     let flows = scene.flows.iter();
     flows.filter(|flow| flow.goes_main_way).collect()
+}
+
+/// The joined bins up to where bins of one of these flows are missing, which would look as if it sent nothing; what is
+/// to be said of that. None where none of a flow's is there.
+fn known(mut bins: Bins, joined: i64, flows: &[&NamedFlow<'_>]) -> Option<(Bins, Option<String>)> {
+    let through = |flow: &&&NamedFlow<'_>| flow.flow.record.series().complete_through();
+    let last = flows.iter().map(|flow| through(&flow)).min().flatten()?;
+    bins.last = bins.last.min(last.saturating_add(1).div_euclid(joined) - 1);
+    let cut = flows.iter().filter(|flow| through(flow) < Some(i64::MAX));
+    let missing = match cut.count() {
+        0 => None,
+        n => Some(format!(
+            "up to where bins of {} are missing",
+            count(n, "flow")
+        )),
+    };
+    (bins.first <= bins.last).then_some((bins, missing))
 }
 
 /// What to say of flows of some size that go the other way, where there are any.

@@ -1,5 +1,6 @@
 use std::path::Path;
 
+mod incomplete;
 mod many;
 mod sequences;
 
@@ -83,7 +84,11 @@ fn download(host: u8, start_ms: u32, packets: u32, lost: impl Fn(u32) -> bool) -
     all
 }
 
-fn analyze(folder: &Path, mut packets: Vec<Packet>) -> Analysis {
+fn analyze(folder: &Path, packets: Vec<Packet>) -> Analysis {
+    analyze_with(folder, packets, Config::default())
+}
+
+fn analyze_with(folder: &Path, mut packets: Vec<Packet>, config: Config) -> Analysis {
     packets.sort_by_key(|packet| packet.at_us);
     let path = folder.join("generated.pcap");
     std::fs::write(&path, capture(&packets)).unwrap();
@@ -92,7 +97,7 @@ fn analyze(folder: &Path, mut packets: Vec<Packet>) -> Analysis {
         &Config {
             time_sequence: true,
             gaps: true,
-            ..Config::default()
+            ..config
         },
     )
 }

@@ -26,7 +26,7 @@ pub(in crate::report) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
     let connections = capture.cut_by_limit - capture.given_up.connections;
     (connections > 0).then(|| {
         format!(
-            "{} connections were put away because too many were alive at once in one of {SHARDS} parts, each of which holds its share of --max-connections and --max-half-open; what goes on after that counts as a new connection (quality `limit_hit`)",
+            "{} connections were put away because too many were alive at once in one of {SHARDS} parts, each of which holds its share of --max-flows and --max-half-open; what goes on after that counts as a new connection (quality `limit_hit`)",
             grouped(connections)
         )
     })
@@ -39,7 +39,9 @@ pub(in crate::report) fn given_up(given_up: GivenUp) -> Option<String> {
     let parts = [
         (
             given_up.flows_without_series > 0,
-            format!("series and rows of the {flows} smallest flows (quality `series_cut`)"),
+            format!(
+                "series and rows of the {flows} smallest flows (quality `series_cut`: what is made of these is null)"
+            ),
         ),
         (
             given_up.connections > 0,
@@ -103,6 +105,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     let mut said: Vec<String> = drops(capture).into_iter().collect();
     said.extend(overlap(&capture.files));
     said.extend(signs(&capture.quality()));
+    said.extend(limited(capture));
     said.extend(cut_away(capture));
     said.extend(beside(capture));
     said.extend(dates(capture));
@@ -221,6 +224,25 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
     ]
     .into_iter()
     .filter_map(|(count, text)| (count > 0).then_some(text))
+}
+
+/// What limits other than those on memory and connections kept back.
+fn limited(capture: &CaptureAnalysis) -> impl Iterator<Item = String> {
+    let quality = capture.quality();
+    let cut = (quality.cut_flows > 0).then(|| {
+        format!(
+            "of {} only the first bins are kept (quality `series_cut`): what is made of all bins is null; --max-bins keeps more, --bin makes them longer",
+            counted(quality.cut_flows, "flow")
+        )
+    });
+    // Of connections that were put away it is said as such.
+    let forgetful = (capture.cut_by_limit == 0 && quality.limited_connections > 0).then(|| {
+        format!(
+            "of {} some of the segments in flight were forgotten (quality `limit_hit`): they have no round-trip time, and repeats of them may count as new; --max-in-flight keeps more",
+            counted(quality.limited_connections, "connection")
+        )
+    });
+    cut.into_iter().chain(forgetful)
 }
 
 /// Whether packets are missing beside the flows because the snap length cut off their headers, as it does first with

@@ -108,7 +108,15 @@ impl Run<'_> {
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;
             }
         }
-        // A step that lies within the window in part has less than a step's bytes.
+        // A step of which bins are missing has less than a step's bytes.
+        let known = self.flows.iter();
+        let known = known.map(|flow| flow.record.series().complete_through());
+        let known_through = known.min().flatten();
+        steps.retain(|&index, _| {
+            let last = index.saturating_add(1).saturating_mul(bins_a_step) - 1;
+            Some(last) <= known_through
+        });
+        // So has one that lies within the window in part.
         if let Some(window) = self.window {
             let whole = self.whole_bins(window).map(|(bins, _, _)| bins);
             steps.retain(|&index, _| {

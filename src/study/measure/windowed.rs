@@ -40,13 +40,27 @@ impl Run<'_> {
             .collect()
     }
 
+    /// Whether bins of a flow that count are missing: there were too many, or they were given up.
+    pub(super) fn lacks_bins(&self, flow: &Flow<'_>) -> bool {
+        let last = match self.window.map(|window| self.whole_bins(window)) {
+            None => i64::MAX,
+            Some(None) => return false,
+            Some(Some(((_, after_last), _, _))) => after_last.saturating_sub(1),
+        };
+        flow.record.series().complete_through() < Some(last)
+    }
+
     /// Numbers of a flow within a window. What bins do not tell (quantiles, completion time,
-    /// handshake) is undefined.
+    /// handshake) is undefined, and all is where bins of the window are missing.
     pub(super) fn windowed(&self, flow: &Flow<'_>, window: (CaptureTime, CaptureTime)) -> Values {
         let mut values = Values::default();
         let Some((_, start, end)) = self.whole_bins(window) else {
             return values;
         };
+        // A sum without what is missing would be too small.
+        if self.lacks_bins(flow) {
+            return values;
+        }
         let bins = self.bins(flow);
         let mut set = |metric, value: Option<f64>| values.set(metric, value);
         let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();

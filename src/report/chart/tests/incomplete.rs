@@ -1,0 +1,63 @@
+//! Flows of which bins are missing: they are not drawn as if they sent nothing.
+
+use super::*;
+
+/// Two flows of 2 s at 100 packets a second, in 20 bins each of which so many are kept; the second is twice as large.
+fn with_bins(bins_max: u32, check: impl Fn(&Scene<'_>, &ChartOptions)) {
+    let mut large = download(2, 0, 200, |_| false);
+    for packet in &mut large {
+        packet.payload *= 2;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let config = Config {
+        bins_max,
+        ..Config::default()
+    };
+    let packets = [download(1, 0, 200, |_| false), large].concat();
+    let analysis = analyze_with(folder.path(), packets, config);
+    let options = ChartOptions::default();
+    check(&Scene::of(&analysis, &options)[0], &options);
+}
+
+/// Where the areas of a chart begin and end, from left to right.
+fn areas(canvas: &Canvas) -> (f64, f64) {
+    let points = canvas.shapes.iter().filter_map(|shape| match shape {
+        Shape::Area { points, .. } => Some(points.iter().map(|point| point.0)),
+        _ => None,
+    });
+    points
+        .flatten()
+        .fold((f64::MAX, f64::MIN), |(left, right), x| {
+            (left.min(x), right.max(x))
+        })
+}
+
+#[test]
+fn shares_and_fairness_end_where_bins_of_a_flow_are_missing() {
+    with_bins(8, |scene, options| {
+        let share = sharing::stacked_area(scene, options).unwrap();
+        let fairness = sharing::fairness(scene, options).unwrap();
+        for chart in [&share, &fairness] {
+            let said = texts(chart).join(" ");
+            assert!(
+                said.contains("up to where bins of 2 flows are missing"),
+                "{said}"
+            );
+        }
+        let (left, right) = areas(&share);
+        assert!(left < right, "what is known is drawn");
+    });
+    with_bins(100, |scene, options| {
+        let share = sharing::stacked_area(scene, options).unwrap();
+        let said = texts(&share).join(" ");
+        assert!(!said.contains("missing"), "{said}");
+    });
+}
+
+#[test]
+fn where_no_bin_of_a_flow_was_kept_there_is_no_chart_of_shares() {
+    with_bins(0, |scene, options| {
+        assert_eq!(sharing::stacked_area(scene, options), None);
+        assert_eq!(sharing::fairness(scene, options), None);
+    });
+}

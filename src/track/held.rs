@@ -2,7 +2,7 @@
 //!
 //! A receiver answers each segment that comes above what it misses at once, in the order in which they come (RFC 5681
 //! section 4.2). So each duplicate ACK tells of one packet: the one that passed here as long before it as the answer
-//! before took, or nearly so.
+//! before took, or nearly so; and as many of them as there are packets tell of all.
 
 use std::ops::Range;
 
@@ -17,6 +17,10 @@ impl HalfFlow {
     /// A duplicate ACK that reports nothing by SACK passed at `at`.
     #[cold]
     pub(super) fn note_held(&mut self, at: CaptureTime) {
+        if self.is_each_answered() {
+            self.note_all_held();
+            return;
+        }
         let latest_ns = self.old_copies.latest_ns();
         let soonest_ns = self.delays.downstream.min_ns().unwrap_or(0);
         let earliest = at.plus_ns(-latest_ns.max(soonest_ns)).plus_ns(-JITTER_NS);
@@ -36,12 +40,44 @@ impl HalfFlow {
         }
     }
 
+    /// Place of the first range above what the receiver misses first.
+    fn first_above_edge(&self) -> usize {
+        let edge = self.in_flight.nth_unacked(0);
+        usize::from(edge.is_some_and(|edge| Some(edge.start) <= self.una))
+    }
+
+    /// Whether there are as many duplicate ACKs as packets that passed above what the receiver misses, each once. A
+    /// single one may answer something else.
+    fn is_each_answered(&self) -> bool {
+        let (first, unacked) = (self.first_above_edge(), self.in_flight.unacked());
+        // What was repeated comes first.
+        let is_once = |sent: &Sent| sent.copies == 1;
+        self.acks.dup_run > 1
+            && self.acks.dup_run as usize == unacked.saturating_sub(first)
+            && !self.has_repair_open()
+            && self.in_flight.nth_unacked(first).is_some_and(is_once)
+    }
+
+    /// Whatever passed above what the receiver misses has come, but for frames of several packets.
+    fn note_all_held(&mut self) {
+        let packet_len = self.packet_size.full();
+        for place in (self.first_above_edge()..self.in_flight.unacked()).rev() {
+            let Some(sent) = self.in_flight.nth_unacked_mut(place) else {
+                return;
+            };
+            // Those below have been told of.
+            if sent.marks.has(Marks::HELD) || sent.len > packet_len {
+                return;
+            }
+            sent.marks.set(Marks::HELD);
+        }
+    }
+
     /// Which of the ranges above the cumulative ACK passed within that time, where it is one alone and none passed from
     /// `since` until then.
     fn only_one_passed(&self, within: &Range<CaptureTime>, since: CaptureTime) -> Option<usize> {
         let unacked = self.in_flight.unacked();
-        let edge = self.in_flight.nth_unacked(0)?;
-        let first = usize::from(Some(edge.start) <= self.una);
+        let first = self.first_above_edge();
         // What was repeated comes first, in order, and behind it what was not: within either, time goes on.
         let repeated = self
             .in_flight

@@ -1,6 +1,6 @@
 //! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
 
-use super::{ClassifiedSegment, opened, play};
+use super::{ClassifiedSegment, opened, opened_bare, play};
 use crate::event::{Confidence, LossPlace, Reason};
 
 /// Without SACK: 1000..2000, id 3, is lost before it comes here, and so is its first repeat, id 7.
@@ -308,4 +308,27 @@ fn a_duplicate_ack_tells_nothing_of_a_frame_of_several_packets() {
     assert_ne!(last("2000..5000"), Some(Some(Reason::Unneeded)));
     // Of one packet it tells.
     assert_eq!(last("2000..3000"), Some(Some(Reason::Unneeded)));
+}
+
+#[test]
+fn as_many_duplicate_acks_as_packets_tell_that_all_have_come() {
+    // At the receiver, which answers at once. 200..400 was lost before it came here, and comes again in one packet with
+    // what follows: that was not lost.
+    let trace = "0 A>B syn bare id 0
+         0 B>A syn bare ack 0
+         30 A>B ack 0 id 1
+         90 A>B data 0..200 ack 0 id 2
+         90 B>A ack 200
+         100 A>B data 400..600 ack 0 id 4
+         100 A>B data 600..800 ack 0 id 5
+         100 B>A ack 200
+         100 A>B data 800..1000 ack 0 id 6
+         100 B>A ack 200
+         100 B>A ack 200
+         140 A>B data 200..1000 ack 0 id 7
+         140 B>A ack 1000";
+    assert_eq!(play(trace).lost, [1, 0]);
+    // With one ACK fewer one of them may not have come, and which is not known.
+    let one_less = trace.replacen("100 B>A ack 200", "", 1);
+    assert_eq!(play(&one_less).lost, [1, 3]);
 }

@@ -152,15 +152,15 @@ impl HalfFlow {
     }
 
     /// The cumulative ACK moves from `una` to `ack` and echoes `echo`: repeats of the left edge that
-    /// were sent later than that did not bring it about (RFC 3522), the latest or not; nor did those that passed after
-    /// `soonest`, which it comes too early for.
+    /// were sent later than that did not bring it about (RFC 3522), the latest or not; nor did those that passed within
+    /// `early`, which it comes too soon after.
     #[cold]
     pub(super) fn amend_superseded<S: FlowSink>(
         &mut self,
         dir: Direction,
         (una, ack): (i64, i64),
         echo: Option<u32>,
-        soonest: Option<CaptureTime>,
+        early: Option<(CaptureTime, CaptureTime)>,
         sink: &mut S,
     ) {
         // Without clocks the next ACK may tell.
@@ -171,7 +171,8 @@ impl HalfFlow {
         };
         self.amend_some_superseded(dir, i64::MIN, unneeded, Evidence::Dsack, sink);
         let early = |earlier: &Superseded| {
-            earlier.end <= ack && soonest.is_some_and(|soonest| earlier.at > soonest)
+            let is_early = |(from, to)| from < earlier.at && earlier.at < to;
+            earlier.end <= ack && early.is_some_and(is_early)
         };
         self.amend_some_superseded(dir, kept, early, Evidence::Timing, sink);
     }

@@ -16,8 +16,10 @@ pub(super) fn is_single(sent: &Sent) -> bool {
 /// Whether an ACK that passes at `at` comes sooner after the latest copy than any ACK ever came,
 /// `soonest` ns: then it answers an earlier copy, and the latest was not needed.
 pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i64>) -> bool {
-    // Half is let off: a queue that has stood since the flow began may drain.
-    sent.copies >= 2 && soonest.is_some_and(|ns| at.since(sent.at) < ns / 2)
+    // Half is let off: a queue that has stood since the flow began may drain. What is as long before the copy as that was
+    // captured in disorder; before that the clock stepped back, and nothing is known.
+    sent.copies >= 2
+        && soonest.is_some_and(|ns| at.since(sent.at).unsigned_abs() < ns.unsigned_abs() / 2)
 }
 
 /// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data
@@ -60,8 +62,10 @@ pub(super) struct Cover {
     pub(super) ack: i64,
     pub(super) una: i64,
     pub(super) echo: Option<u32>,
-    /// Without SACK: when the left edge passed, where the ACK shows that the receiver held data above
-    /// it, so that it acknowledged the edge at once (RFC 5681 section 4.2).
+    /// The bytes, from where to where, that the receiver had got before what made it send the ACK (RFC 2883).
+    pub(super) again: Option<(i64, i64)>,
+    /// Without SACK: when the left edge had passed, and what came in one burst with it, where the ACK shows that the
+    /// receiver held data above it, so that it acknowledged the edge at once (RFC 5681 section 4.2).
     pub(super) edge_at: Option<CaptureTime>,
     pub(super) highest_sacked: Option<i64>,
     pub(super) sacks: bool,
@@ -137,7 +141,11 @@ impl Cover {
             return (None, older);
         };
         let older = later(sent.tsval, echo);
-        let answered = echoed.filter(|_| older || echo == sent.tsval);
+        // What answers a copy that came again echoes the clock of the one before, whose own ACK was lost.
+        let is_again = self
+            .again
+            .is_some_and(|(start, end)| start < sent.end() && sent.start < end);
+        let answered = echoed.filter(|_| (older || echo == sent.tsval) && !is_again);
         let answer = answered.map(|copy| Answer {
             sent_at: copy.at,
             row: copy.row,
@@ -195,13 +203,19 @@ impl HalfFlow {
             ack,
             una,
             echo,
+            again: self.told_again(segment, ack),
             edge_at: edge
                 .filter(|edge| {
                     !self.sack.are_seen
                         && edge.start <= una
                         && ack > una + 2 * i64::from(self.packet_size.largest_payload)
                 })
-                .map(|edge| edge.at),
+                .map(|edge| {
+                    // What came in one burst with it may have been acknowledged with it, late, by the clock of the first.
+                    let is_older = echo.is_some_and(|echo| later(edge.tsval, echo));
+                    let burst_ns = if is_older { 0 } else { self.burst_ns() };
+                    edge.at.plus_ns(burst_ns)
+                }),
             highest_sacked: highest_before,
             sacks: self.sack.are_seen,
             recovering,
@@ -218,6 +232,17 @@ impl HalfFlow {
                 .nth_unacked(passed + 2)
                 .is_some_and(|third| third.end() <= ack),
         }
+    }
+
+    /// What the DSACK of an ACK of `ack` tells, if it has one: it comes first, and lies below (RFC 2883 section 4).
+    fn told_again(&self, segment: &Segment, ack: i64) -> Option<(i64, i64)> {
+        let first = segment.sack.as_slice().first()?;
+        let unwrapper = self.unwrapper?;
+        let (start, end) = (
+            unwrapper.offset(first.start, ack),
+            unwrapper.offset(first.end, ack),
+        );
+        (start < end && end <= ack).then_some((start, end))
     }
 
     /// Where the highest bytes begin that an ACK or SACK for `start..end` covers and this capture never saw,

@@ -39,8 +39,9 @@ impl HalfFlow {
         if self.ids.counts() {
             let is = |copy: EarlierCopy| self.ids.are_same(segment.ip_id, copy.at, copy.id);
             let latest = earlier.latest();
-            // A repeat may be cut otherwise than the range it repeats.
-            let same = is(latest) && earlier.copies > 1
+            // A repeat may be cut otherwise than the range it repeats, or go on above the hole that it fills.
+            let is_repeated = earlier.copies > 1 || earlier.marks.has(Marks::RESENT);
+            let same = is(latest) && is_repeated
                 || (is(latest) || is(first)) && segment.payload_len == earlier.len;
             return same.then_some(Evidence::IpId);
         }

@@ -338,7 +338,8 @@ impl HalfFlow {
 
     /// Whether nothing that its sender can have got since it sent the copy before asked for a repeat of `start..end`.
     fn is_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
-        let Some(earlier) = self.copy_before(start) else {
+        // Where the clock stepped back since, nothing is known of the time between.
+        let Some(earlier) = self.copy_before(start).filter(|earlier| earlier.at <= at) else {
             return false;
         };
         if self.is_timers_again(earlier, start, at) || self.has_run_out_since(earlier, start, at) {
@@ -549,7 +550,7 @@ impl HalfFlow {
     }
 
     /// How long one burst of packets takes at most, in ns.
-    fn burst_ns(&self) -> i64 {
+    pub(super) fn burst_ns(&self) -> i64 {
         BURST_NS.min(self.delays.round_trip_ns() / 8)
     }
 

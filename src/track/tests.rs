@@ -23,6 +23,7 @@
 
 mod beyond;
 mod classes;
+mod clocks;
 mod duplicates;
 mod ends;
 mod first_flights;
@@ -30,6 +31,7 @@ mod held;
 mod limits;
 mod long_flights;
 mod many_parts;
+mod merged_copies;
 mod numbers;
 mod quiet;
 mod reasons;

@@ -177,3 +177,22 @@ fn a_report_from_before_the_first_data_counts_when_it_comes_again() {
         &[None, Some(4000)],
     );
 }
+
+#[test]
+fn an_ack_that_tells_of_a_copy_that_came_again_gives_no_sample_of_the_one_before() {
+    // The ACKs of the first copy were lost. Its clock is echoed all the same, as old data moves none (RFC 7323 section
+    // 4.3), in the ACK that the repeat brought about, and there is no telling when the first was answered.
+    let trace = opened(
+        "50 B>A ack 0 ts 1/0
+         100 A>B data 0..1000 ts 10/1
+         400 A>B data 0..1000 ts 40/1
+         420 B>A ack 1000 sack 0..1000 ts 9/10",
+    );
+    check(
+        &trace,
+        "100 new 0..1000
+         400 retransmission 0..1000 unneeded dsack",
+    );
+    // Without that the ACK may have been late.
+    assert_eq!(rtts(&trace.replace(" sack 0..1000", "")), [Some(320), None]);
+}

@@ -1,6 +1,6 @@
 //! Repeats that were not needed, and what shows it (METRICS.md X2).
 
-use super::{check, opened, play};
+use super::{check, opened, opened_bare, play};
 use crate::event::{ClassifiedSegment, Reason};
 
 #[test]
@@ -529,4 +529,41 @@ fn no_repeat_was_needed_that_came_before_the_original() {
          167 retransmission 0..1000 unneeded seen_before
          170 reordered 0..1000 tsval",
     );
+}
+
+#[test]
+fn what_came_in_one_burst_with_the_left_edge_may_have_been_acknowledged_with_it() {
+    // Without SACK. The timer repeats all in one burst, during which the sender's clock ticks. All of it was needed,
+    // and acknowledged by one late ACK, which echoes the clock of the first (RFC 7323 section 4.3).
+    let trace = opened_bare(
+        "100 A>B data 0..1000 ts 100/1
+         100 A>B data 1000..2000 ts 100/1
+         100 A>B data 2000..3000 ts 100/1
+         400 A>B data 0..1000 ts 400/1
+         400 A>B data 1000..2000 ts 401/1
+         400 A>B data 2000..3000 ts 401/1
+         420 B>A ack 3000 ts 9/400",
+    );
+    let unneeded = |trace: &str| {
+        let rows = play(trace).rows;
+        let reasons = rows.iter().map(|row| row.verdict.reason);
+        reasons
+            .filter(|&reason| reason == Some(Reason::Unneeded))
+            .count()
+    };
+    assert_eq!(unneeded(&trace), 0);
+    assert_eq!(play(&trace).lost, [0, 3]);
+    // What comes later did not wait with it: the receiver held that already.
+    let later = trace
+        .replace(
+            "400 A>B data 1000..2000 ts 401",
+            "405 A>B data 1000..2000 ts 405",
+        )
+        .replace(
+            "400 A>B data 2000..3000 ts 401",
+            "410 A>B data 2000..3000 ts 410",
+        );
+    assert_eq!(unneeded(&later), 2);
+    // Nor was any of it needed where the echo is older than all of that.
+    assert_eq!(unneeded(&trace.replace("ts 9/400", "ts 9/100")), 3);
 }

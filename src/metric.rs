@@ -58,12 +58,24 @@ pub fn overhead(ip_bytes: u64, acked_bytes: u64) -> Option<f64> {
 /// Source: definition N5 in METRICS.md.
 #[must_use]
 pub fn utilisation(goodput_bps: f64, capacity_bps: f64) -> Option<f64> {
-    let share = goodput_bps / capacity_bps;
-    (capacity_bps > 0.0 && share.is_finite()).then_some(share)
+    ratio(goodput_bps, capacity_bps)
+}
+
+/// A number, if it is one: no metric is NaN or infinite.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// `part / whole`; `None` where the whole is not positive, or one of both or of them is no finite number.
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    finite(whole).filter(|&whole| whole > 0.0)?;
+    finite(part / whole)
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -83,8 +95,80 @@ mod tests {
     #[test]
     fn a_share_of_nothing_or_of_no_number_is_none() {
         assert_eq!(utilisation(5e6, 10e6), Some(0.5));
-        for (goodput_bps, capacity_bps) in [(1.0, 0.0), (f64::NAN, 1.0), (f64::INFINITY, 1.0)] {
+        let infinite = f64::INFINITY;
+        for (goodput_bps, capacity_bps) in [
+            (1.0, 0.0),
+            (1.0, -1.0),
+            (f64::NAN, 1.0),
+            (infinite, 1.0),
+            (1.0, infinite),
+        ] {
             assert_eq!(utilisation(goodput_bps, capacity_bps), None);
+        }
+    }
+
+    fn any_number() -> impl Strategy<Value = f64> {
+        let ends = [0.0, 1.0, f64::MAX, f64::MIN_POSITIVE, f64::INFINITY];
+        prop_oneof![
+            prop::num::f64::ANY,
+            -1e3..1e3,
+            prop::sample::select(ends.to_vec()),
+            Just(f64::NAN)
+        ]
+    }
+
+    proptest! {
+        /// Whatever numbers there are, nothing panics and no metric is NaN or infinite.
+        #[test]
+        fn metrics_of_any_numbers_are_numbers_or_nothing(
+            [a, b, c, d] in prop::array::uniform4(any_number()),
+            weights in prop::array::uniform3(any_number()),
+            numbers in prop::collection::vec(any_number(), 0..6),
+            bytes in any::<[u64; 2]>(),
+            interval_ns in any::<i64>(),
+        ) {
+            let [alpha, beta, gamma] = weights;
+            let balance = balance(a, b, c, d, bytes[0], BalanceWeights { alpha, beta, gamma });
+            let parts = |of: Balance| [of.goodput, of.delay, of.retransmission, of.pm].map(Some);
+            let prediction = split::SplitPrediction::of(a, b, c, d);
+            let model = split::PathModel { delay_ns: 1.0, rate_bps: 1.0, loss: 0.0 };
+            let mut grid = split::SplitGrid::default();
+            grid.insert(model, a);
+            let steps: Vec<Step> = (1..100).map(|at| Step { ns: at % 2, bytes: at }).collect();
+            let shown = Dispersion {
+                data: &steps,
+                acks: &steps,
+                header_bytes: a,
+                packet_bytes: b,
+                delivered_bps: Some(c),
+            };
+            let found = [
+                rate_bps(bytes[0], interval_ns),
+                overhead(bytes[0], bytes[1]),
+                utilisation(a, b),
+                fness(bytes[0], bytes[1]),
+                jain_index(numbers.iter().copied()),
+                sharing_ratio(&numbers, a),
+                harm(a, b, Better::More),
+                harm(a, b, Better::Less),
+                shown.link_bps(),
+                prediction.gain(),
+                prediction.split_utilisation(),
+                split::prediction_error(a, b),
+                grid.throughput_bps(model),
+                stats::change_percent(a, b),
+                stats::mean(&numbers),
+                stats::variance(&numbers),
+                stats::quantile(&numbers, a),
+            ];
+            let mut all = found.into_iter().chain(balance.into_iter().flat_map(parts)).flatten();
+            prop_assert!(all.all(f64::is_finite), "{found:?} {balance:?}");
+
+            let rates: Vec<(f64, u64)> = numbers.iter().map(|&bps| (bps, bytes[0])).collect();
+            let is_rate = |bps: f64| bps > 0.0 && bps.is_finite();
+            let shared = shared_link(&rates).map(|place| rates[place].0);
+            prop_assert!(shared.is_none_or(is_rate), "{rates:?} {shared:?}");
+            prop_assert_eq!(shared.is_some(), numbers.into_iter().any(is_rate));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The balanced metric of the mobility study.
 
+use super::ratio;
+
 /// Weights of the three parts of [`Balance`]; 1 each by default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BalanceWeights {
@@ -39,7 +41,7 @@ pub struct Balance {
 /// `A = goodput / capacity`, `B = smallest / current delay`, `C = (BDP - retransmitted) / BDP`
 /// with `BDP = capacity * smallest delay`. Rates in bits per second, delays in nanoseconds,
 /// `retransmitted_bytes` within the interval. `None` where capacity, a delay or the sum of the
-/// weights is not positive.
+/// weights is not positive, or where one of what goes in or comes out is no finite number.
 ///
 /// Source: definition P1 in METRICS.md.
 #[must_use]
@@ -53,14 +55,11 @@ pub fn balance(
 ) -> Option<Balance> {
     let bdp_bytes = capacity_bps * delay_ns_min / 8e9;
     let weight = weights.alpha + weights.beta + weights.gamma;
-    if !(capacity_bps > 0.0 && delay_ns_min > 0.0 && delay_ns > 0.0 && weight > 0.0) {
-        return None;
-    }
-    let goodput = goodput_bps / capacity_bps;
-    let delay = delay_ns_min / delay_ns;
-    let retransmission = (bdp_bytes - retransmitted_bytes as f64) / bdp_bytes;
-    let pm =
-        (weights.alpha * goodput + weights.beta * delay + weights.gamma * retransmission) / weight;
+    let goodput = ratio(goodput_bps, capacity_bps)?;
+    let delay = ratio(delay_ns_min, delay_ns)?;
+    let retransmission = ratio(bdp_bytes - retransmitted_bytes as f64, bdp_bytes)?;
+    let weighted = weights.alpha * goodput + weights.beta * delay + weights.gamma * retransmission;
+    let pm = ratio(weighted, weight)?;
     Some(Balance {
         goodput,
         delay,

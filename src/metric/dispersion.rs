@@ -8,6 +8,8 @@
 //! passive capture show the link in the largest rate at which many of them agree (Katti et al.:
 //! "`MultiQ`: automated detection of multiple bottleneck capacities along a path", 2004).
 
+use super::finite;
+
 /// From one packet, or one ACK, to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -49,7 +51,7 @@ impl Dispersion<'_> {
     /// told from those behind it as they come in bursts quicker than ACKs ever do.
     #[must_use]
     pub fn link_bps(&self) -> Option<f64> {
-        self.link().map(|link| link.bps)
+        self.link().and_then(|link| finite(link.bps))
     }
 
     /// The link, and on which side of it the capture was taken.
@@ -254,10 +256,12 @@ pub fn carries(bps: f64, delivered_bps: Option<f64>) -> bool {
 
 /// The rate that most bytes of several flows show: each as its rate in bit/s and its bytes. Of
 /// rates that many show (a quarter of what shows the most) the highest, as flows that share a link
-/// come between each other's packets. Its place among `flows`.
+/// come between each other's packets. Its place among `flows`, of which those whose rate is not positive and finite say
+/// nothing.
 #[must_use]
 pub fn shared_link(flows: &[(f64, u64)]) -> Option<usize> {
-    let mut order: Vec<usize> = (0..flows.len()).collect();
+    let is_rate = |&place: &usize| finite(flows[place].0).is_some_and(|bps| bps > 0.0);
+    let mut order: Vec<usize> = (0..flows.len()).filter(is_rate).collect();
     order.sort_by(|&one, &other| {
         flows[one]
             .0
@@ -273,7 +277,7 @@ pub fn shared_link(flows: &[(f64, u64)]) -> Option<usize> {
         let below = order.partition_point(|&place| flows[place].0 < bps / SAME.exp());
         sums[upto] - sums[below]
     };
-    let most = flows.iter().map(|flow| weight(flow.0)).max()?;
+    let most = order.iter().map(|&place| weight(flows[place].0)).max()?;
     let highest = order
         .iter()
         .rev()
@@ -563,6 +567,11 @@ mod tests {
         let flows = [(5.0e6, 400), (10.0e6, 60), (10.1e6, 70), (19.0e6, 20)];
         assert_eq!(shared_link(&flows), Some(2));
         assert_eq!(shared_link(&[]), None);
+        assert_eq!(shared_link(&[(-10.0, 5), (0.0, 5), (f64::NAN, 5)]), None);
+        assert_eq!(
+            shared_link(&[(-10.0, 500), (5.0e6, 1), (f64::INFINITY, 500)]),
+            Some(1)
+        );
         assert!(is_interleaved(5.0e6, 10.1e6));
         assert!(is_interleaved(3.3e6, 10.0e6));
         assert!(!is_interleaved(7.0e6, 10.0e6));

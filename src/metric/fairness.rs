@@ -1,5 +1,7 @@
 //! Who got how much of a shared link.
 
+use super::{finite, ratio};
+
 /// Pairwise fairness of two flows from their payload bytes over one time span, in -1 ..= 1.
 ///
 /// `1 - a/b` where B sent at least as much as A, `-1 + b/a` otherwise: 0 is even, -1 is A alone,
@@ -30,21 +32,21 @@ pub fn jain_index(rates: impl IntoIterator<Item = f64>) -> Option<f64> {
         sum += rate;
         squares += rate * rate;
     }
-    let index = sum * sum / (n * squares);
-    (squares > 0.0 && index.is_finite()).then_some(index)
+    finite(sum * sum / (n * squares)).filter(|_| squares > 0.0)
 }
 
 /// Sharing ratio of n downloads: their mean goodput over a fair share of `total_bps`.
 ///
 /// 1 where all run at the same rate all the time; up to [`sharing_bound`] where they take turns, and more with pauses
-/// between these. `None` without flows or without a total.
+/// between these. `None` without flows, where the total is not positive, or where a goodput or the total is no finite
+/// number.
 ///
 /// Source: definition N3 in METRICS.md.
 #[must_use]
 pub fn sharing_ratio(goodputs_bps: &[f64], total_bps: f64) -> Option<f64> {
     // mean / (total / n) = sum / total.
-    (!goodputs_bps.is_empty() && total_bps > 0.0)
-        .then(|| goodputs_bps.iter().sum::<f64>() / total_bps)
+    let sum = goodputs_bps.iter().sum();
+    ratio(sum, total_bps).filter(|_| !goodputs_bps.is_empty())
 }
 
 /// Upper bound of the sharing ratio of n equal downloads that come one after another:

@@ -1,5 +1,7 @@
 //! What a competitor costs.
 
+use super::ratio;
+
 /// Which way a quantity is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
@@ -14,7 +16,7 @@ pub enum Better {
 ///
 /// `(solo - contended) / solo` where more is better, `(contended - solo) / contended` where less
 /// is better: 0 is no harm, 1 is everything lost; negative where competition did good. `None` where
-/// the quantity divided by is not positive.
+/// the quantity divided by is not positive, or one of both is no finite number.
 ///
 /// Source: definition N4 in METRICS.md; R. Ware, M. Mukerjee, S. Seshan, J. Sherry, Beyond Jain's
 /// Fairness Index, ACM Workshop on Hot Topics in Networks (2019).
@@ -24,8 +26,7 @@ pub fn harm(solo: f64, contended: f64, better: Better) -> Option<f64> {
         Better::More => (solo - contended, solo),
         Better::Less => (contended - solo, contended),
     };
-    let harm = lost / whole;
-    (whole > 0.0 && harm.is_finite()).then_some(harm)
+    ratio(lost, whole)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ mod tests;
 
 pub use study::{SplitCounts, SplitFilter, SplitGrid, SplitScenario, study_splits};
 
+use super::{ratio, utilisation};
+
 /// One-way delay of a segment that counts as short: a last hop.
 const SHORT_DELAY_NS: f64 = 1e6;
 
@@ -80,30 +82,32 @@ impl SplitPrediction {
         }
     }
 
-    /// How many times faster the split makes it; `None` where nothing passes without.
+    /// How many times faster the split makes it; `None` where nothing passes without, or one of both is no
+    /// finite number.
     ///
     /// Source: definition T4 in METRICS.md.
     #[must_use]
     pub fn gain(&self) -> Option<f64> {
-        (self.end_to_end_bps > 0.0).then(|| self.split_bps / self.end_to_end_bps)
+        ratio(self.split_bps, self.end_to_end_bps)
     }
 
-    /// Share of the slower link that the split connection takes; `None` without a rate.
+    /// Share of the slower link that the split connection takes; `None` without a rate, or where one of both is
+    /// no finite number.
     ///
     /// Source: definition N5 in METRICS.md.
     #[must_use]
     pub fn split_utilisation(&self) -> Option<f64> {
-        super::utilisation(self.split_bps, self.rate_bps)
+        utilisation(self.split_bps, self.rate_bps)
     }
 }
 
 /// Error of a prediction as a share of what was measured: positive where too much was predicted.
-/// `None` where the measured value is not positive.
+/// `None` where the measured value is not positive, or one of both is no finite number.
 ///
 /// Source: definition T5 in METRICS.md.
 #[must_use]
 pub fn prediction_error(predicted: f64, measured: f64) -> Option<f64> {
-    (measured > 0.0).then(|| (predicted - measured) / measured)
+    ratio(predicted - measured, measured)
 }
 
 /// Which paths profit from a split: the three classes of the study.

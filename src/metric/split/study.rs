@@ -1,6 +1,7 @@
 //! All ways to put two segments of a grid of measurements together.
 
 use super::{Composition, PathClass, PathModel, SplitPrediction, compose};
+use crate::metric::finite;
 
 /// Two settings are one where each quantity differs by at most this share: 0.01 + 0.02 is not
 /// 0.03 in binary.
@@ -21,11 +22,11 @@ impl SplitGrid {
         }
     }
 
-    /// Throughput on a setting in bits per second; `None` where it was not measured.
+    /// Throughput on a setting in bits per second; `None` where it was not measured, or is no finite number.
     #[must_use]
     pub fn throughput_bps(&self, model: PathModel) -> Option<f64> {
         let found = self.cells.iter().find(|(cell, _)| same(cell, &model));
-        found.map(|&(_, throughput)| throughput)
+        found.and_then(|&(_, throughput)| finite(throughput))
     }
 
     /// What to expect of a path of two segments; `None` where a segment or the composed path was

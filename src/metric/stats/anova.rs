@@ -2,6 +2,7 @@
 
 use super::distribution::{f_quantile, f_tail};
 use super::{ALPHA, is_sample, sum, variance};
+use crate::metric::ratio;
 
 /// What an analysis of variance needs of a group, as papers print it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -163,7 +164,7 @@ impl Anova {
     /// `None` where nothing varies.
     #[must_use]
     pub fn eta_squared(&self) -> Option<f64> {
-        (self.total_ss > 0.0).then(|| self.between.ss / self.total_ss)
+        ratio(self.between.ss, self.total_ss)
     }
 
     /// The same estimated for the population, without the bias of eta squared:
@@ -173,7 +174,7 @@ impl Anova {
     pub fn omega_squared(&self) -> Option<f64> {
         let explained = self.between.ss - self.between.df as f64 * self.within.ms;
         let all = self.total_ss + self.within.ms;
-        (all > 0.0).then(|| explained / all)
+        ratio(explained, all)
     }
 
     /// The source-of-variation table, as spreadsheets print it.

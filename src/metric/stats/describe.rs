@@ -2,6 +2,7 @@
 
 use super::distribution::student_t_quantile;
 use super::{sorted, sum};
+use crate::metric::finite;
 
 /// What a sample looks like.
 ///
@@ -73,14 +74,12 @@ impl Describe {
 /// Source: definition S1 in METRICS.md.
 #[must_use]
 pub fn mean(values: &[f64]) -> Option<f64> {
-    let mean = sum(values.iter().copied()) / values.len() as f64;
-    mean.is_finite().then_some(mean)
+    finite(sum(values.iter().copied()) / values.len() as f64)
 }
 
 /// Mean distance of values from `origin`; `None` without values, or where it is not finite.
 pub(super) fn mean_from(origin: f64, values: &[f64]) -> Option<f64> {
-    let mean = sum(values.iter().map(|value| value - origin)) / values.len() as f64;
-    mean.is_finite().then_some(mean)
+    finite(sum(values.iter().map(|value| value - origin)) / values.len() as f64)
 }
 
 /// What is the same comes out of computations that far apart, as a part of it: one or two units in the last place.
@@ -107,8 +106,7 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     let squares = sum(values.iter().map(|value| (value - mean).powi(2)));
     // The mean is rounded; what it misses by is in the distances, which would else add up to 0.
     let missed = sum(values.iter().map(|value| value - mean)) / n;
-    let variance = (squares - n * missed.powi(2)) / (n - 1.0);
-    variance.is_finite().then_some(variance)
+    finite((squares - n * missed.powi(2)) / (n - 1.0))
 }
 
 /// The quantile `p` (0 to 1) of values in ascending order: linear between the two values around
@@ -130,8 +128,7 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     let below = position.floor();
     let low = sorted[below as usize];
     let high = sorted[(below as usize + 1).min(last)];
-    let value = low + (high - low) * (position - below);
-    value.is_finite().then_some(value)
+    finite(low + (high - low) * (position - below))
 }
 
 fn confidence95(n: usize, mean: f64, std_dev: f64) -> Interval {

@@ -54,6 +54,16 @@ const EXPANSION_MAX: u64 = 5000;
 /// The same of what is cleared for frames, beside what is in them: captures have hundreds of bytes in a frame.
 const CLEARED_MAX: u64 = 1000;
 
+/// Which of both a stream goes beyond, in words.
+const EXPANDS: &str = "expands 5,000 times and more";
+const CLEARS: &str = "asks for 1,000 times its length and more to be cleared for its frames";
+const _: () = assert!(EXPANSION_MAX == 5000 && CLEARED_MAX == 1000, "as these say");
+
+/// A stream that goes beyond a bound, which is part of what is said of it.
+fn too_large(bound: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, bound)
+}
+
 impl Compression {
     /// Tells by the [first bytes](first_bytes) of a file how it is compressed, if it is.
     pub(crate) fn of(first: &[u8]) -> Option<Self> {
@@ -221,8 +231,11 @@ impl Read for Bounded {
         let consumed = self.consumed.load(Ordering::Relaxed);
         let cleared = self.cleared.load(Ordering::Relaxed);
         let bound = |times| self.bounds.bytes_min.max(consumed.saturating_mul(times));
-        if self.expanded > bound(self.bounds.expansion_max) || cleared > bound(CLEARED_MAX) {
-            return Err(io::ErrorKind::FileTooLarge.into());
+        if self.expanded > bound(self.bounds.expansion_max) {
+            return Err(too_large(EXPANDS));
+        }
+        if cleared > bound(CLEARED_MAX) {
+            return Err(too_large(CLEARS));
         }
         let read = self.decoder.read(buf)?;
         self.expanded += read as u64;
@@ -298,15 +311,14 @@ mod tests {
     }
 
     /// So many bytes come out of a stream, or why it ends.
-    fn decoded(
-        compression: Compression,
-        bytes: Vec<u8>,
-        bytes_min: u64,
-    ) -> Result<u64, io::ErrorKind> {
+    fn decoded(compression: Compression, bytes: Vec<u8>, bytes_min: u64) -> Result<u64, String> {
         let mut decoder = compression
             .bounded(io::Cursor::new(bytes), 1, less(bytes_min))
             .unwrap();
-        io::copy(&mut decoder, &mut io::sink()).map_err(|error| error.kind())
+        io::copy(&mut decoder, &mut io::sink()).map_err(|error| {
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{error}");
+            error.to_string()
+        })
     }
 
     #[test]
@@ -319,7 +331,7 @@ mod tests {
             // 255 bytes are repeated.
             let ends = match compression {
                 Compression::Lz4 => Ok(32 << 20),
-                _ => Err(io::ErrorKind::FileTooLarge),
+                _ => Err(EXPANDS.to_owned()),
             };
             assert_eq!(read, ends, "{compression}");
         }
@@ -332,7 +344,7 @@ mod tests {
             let read = decoded(compression, tiny, EXPANDED_BYTES_MIN);
             // 5000 blocks of 4 MiB would be cleared for 5000 bytes.
             let ends = match compression {
-                Compression::Lz4 => Err(io::ErrorKind::FileTooLarge),
+                Compression::Lz4 => Err(CLEARS.to_owned()),
                 _ => Ok(5000),
             };
             assert_eq!(read, ends, "{compression}");

@@ -295,7 +295,7 @@ fn explain_compression(format: Compression, error: &io::Error) -> String {
             )
         }
         (io::ErrorKind::FileTooLarge, _) => format!(
-            "the {format} stream expands 5,000 times and more, which hardly any capture does (a decompression bomb?): decompress it first, if it is none"
+            "the {format} stream {error}, which hardly any capture does (a decompression bomb?): decompress it first, if it is none"
         ),
         (_, Compression::Zstd) if error.to_string().contains("memory") => format!(
             "the zstd stream cannot be decompressed: {error} (made with --long above 27: try zstd -d --long=31 first)"

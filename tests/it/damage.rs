@@ -234,6 +234,26 @@ fn a_decompression_bomb_is_told_and_takes_neither_memory_nor_time() {
         "{}",
         bomb.stderr
     );
+    // One of frames that hold hardly anything expands to nothing: room for 4 MiB is cleared for each.
+    let times: Vec<_> = (0..100).map(|at| (1_700_000_000, at)).collect();
+    let frames = dated(&times)
+        .chunks(16)
+        .flat_map(|part| {
+            let mut encoder = lz4_flex::frame::FrameEncoder::new(Vec::new());
+            encoder.write_all(part).unwrap();
+            encoder.finish().unwrap()
+        })
+        .collect::<Vec<u8>>();
+    fs::write(folder.path().join("frames.pcap.lz4"), frames).unwrap();
+    let frames = run(folder.path(), &["frames.pcap.lz4"]);
+    assert_eq!(frames.status, 1, "{}", frames.stderr);
+    assert!(
+        frames.stderr.contains(
+            "the lz4 stream asks for 1,000 times its length and more to be cleared for its frames, which hardly any capture does"
+        ),
+        "{}",
+        frames.stderr
+    );
     // One of zeros ends where the zeros begin.
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
     encoder

@@ -58,6 +58,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
+#[cfg(feature = "charts")]
+pub(crate) use display_name::acts;
 pub use display_name::{DisplayName, display_name};
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub(crate) use facts::SNAP_LEN_ADVICE;

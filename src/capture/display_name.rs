@@ -35,8 +35,8 @@ impl fmt::Display for DisplayName<'_> {
     }
 }
 
-/// Whether a character is not seen, but does something to those around it.
-fn acts(letter: char) -> bool {
+/// Whether a character is not seen, but does something to those around it, wherever a text is shown: a name may hold any.
+pub(crate) fn acts(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -54,6 +54,10 @@ mod tests {
             (
                 "\u{1b}[2J\u{202e}fdp\u{9b}",
                 "\\u{1b}[2J\\u{202e}fdp\\u{9b}",
+            ),
+            (
+                "a\u{2066}\u{200f}\u{2028}b",
+                "a\\u{2066}\\u{200f}\\u{2028}b",
             ),
         ] {
             assert_eq!(display_name(name).to_string(), expected);

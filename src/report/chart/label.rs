@@ -8,6 +8,7 @@ use std::path::Path;
 use foldhash::fast::RandomState;
 
 use crate::analyze::Flow;
+use crate::capture::acts;
 use crate::decode::Endpoint;
 
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
@@ -240,10 +241,11 @@ fn address(ip: Ipv6Addr, groups: usize) -> String {
 /// A letter as it is, or what stands for one that cannot be seen, or would turn the text around it:
 /// neither belongs in a picture or a page, and file names may hold any.
 pub(in crate::report) fn visible(letter: char) -> char {
-    match letter {
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
-        letter if letter.is_control() => '\u{fffd}',
-        letter => letter,
+    // The last two are in no page: XML has none of them.
+    if acts(letter) || matches!(letter, '\u{fffe}' | '\u{ffff}') {
+        char::REPLACEMENT_CHARACTER
+    } else {
+        letter
     }
 }
 
@@ -257,6 +259,13 @@ mod tests {
     use super::*;
 
     #[test]
+    #[test]
+    fn letters_that_act_are_replaced() {
+        let text = "a\tb\u{1b}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{ffff}Ä日";
+        let shown: String = text.chars().map(visible).collect();
+        assert_eq!(shown, format!("a{0}b{0}{0}{0}{0}{0}{0}{0}Ä日", '\u{fffd}'));
+    }
+
     fn captures_take_as_many_folders_as_it_needs_to_tell_them_apart() {
         for (paths, names) in [
             (vec!["runs/a/egress.pcap.zst"], vec!["egress"]),

@@ -116,16 +116,3 @@ fn is_out_of_files(error: &io::Error) -> bool {
             .raw_os_error()
             .is_some_and(|number| NUMBERS.contains(&number))
 }
-
-/// Digits with their thousands apart.
-#[cfg(feature = "charts")]
-fn thousands(digits: &str, apart: char) -> String {
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(apart);
-        }
-        text.push(digit);
-    }
-    text
-}

@@ -26,6 +26,7 @@ mod results;
 mod template;
 pub mod units;
 mod window;
+pub(crate) mod words;
 
 pub use compare::{COMPARED_MAX, Comparison, Test};
 pub use composition::Composition;

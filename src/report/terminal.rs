@@ -18,6 +18,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
 use crate::capture::{CaptureError, CaptureErrorKind, FileFacts, display_name};
 use crate::metric;
 pub(super) use crate::study::with_causes;
+use crate::study::words::Thousands;
 use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
@@ -484,13 +485,12 @@ pub(super) fn delays(ns: [f64; 3]) -> String {
 
 /// `1 flow`, `2 flows`.
 pub(super) fn counted(number: u64, noun: &str) -> String {
-    let end = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{end}", grouped(number))
+    Thousands::Comma.counted(number, noun)
 }
 
 /// A number with its thousands apart.
 pub(super) fn grouped(number: u64) -> String {
-    super::thousands(&number.to_string(), ',')
+    Thousands::Comma.grouped(number)
 }
 
 /// Whether a progress bar would be seen.

@@ -16,6 +16,7 @@ use super::files;
 use super::labels::is_repetition;
 use super::template::Template;
 use super::units::{Dimension, parse};
+use super::words::Thousands;
 use crate::capture::display_name;
 use guess::{Guess, Shape};
 use measured::Section;
@@ -495,7 +496,7 @@ fn flows(text: &mut String, shape: &Shape) {
 }
 
 fn counted(files: usize) -> String {
-    format!("{files} {}", if files == 1 { "file" } else { "files" })
+    Thousands::Comma.counted(files as u64, "file")
 }
 
 /// The first values, and how many more there are.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::report::thousands;
+use crate::study::words::Thousands;
 
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -525,12 +525,7 @@ pub(super) fn number(value: f64, digits: usize) -> String {
     if value < 0.0 && plain.chars().any(|c| ('1'..='9').contains(&c)) {
         text.push('−');
     }
-    // Four digits are read at a glance.
-    if whole.len() > 4 {
-        text.push_str(&thousands(whole, '\u{2009}'));
-    } else {
-        text.push_str(whole);
-    }
+    text.push_str(&Thousands::Thin.apart(whole));
     if let Some(fraction) = fraction {
         text.push('.');
         text.push_str(fraction);
@@ -540,7 +535,7 @@ pub(super) fn number(value: f64, digits: usize) -> String {
 
 /// A count.
 pub(super) fn grouped(n: u64) -> String {
-    number(n as f64, 0)
+    Thousands::Thin.grouped(n)
 }
 
 /// Three significant digits at most, without zeros that say nothing.

@@ -10,6 +10,7 @@ use foldhash::fast::RandomState;
 use crate::analyze::Flow;
 use crate::capture::acts;
 use crate::decode::Endpoint;
+use crate::study::words::Thousands;
 
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
 /// as many folders before them as it takes to tell the captures apart.
@@ -251,7 +252,7 @@ pub(in crate::report) fn visible(letter: char) -> char {
 
 /// `1 flow`, `2 flows`.
 pub(super) fn count(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    Thousands::Thin.counted(n as u64, noun)
 }
 
 #[cfg(test)]
@@ -259,13 +260,13 @@ mod tests {
     use super::*;
 
     #[test]
-    #[test]
     fn letters_that_act_are_replaced() {
         let text = "a\tb\u{1b}\u{202e}\u{2066}\u{200f}\u{61c}\u{2028}\u{ffff}Ä日";
         let shown: String = text.chars().map(visible).collect();
         assert_eq!(shown, format!("a{0}b{0}{0}{0}{0}{0}{0}{0}Ä日", '\u{fffd}'));
     }
 
+    #[test]
     fn captures_take_as_many_folders_as_it_needs_to_tell_them_apart() {
         for (paths, names) in [
             (vec!["runs/a/egress.pcap.zst"], vec!["egress"]),

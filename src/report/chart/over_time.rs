@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::analyze::is_behind_link;
 use crate::observe::Series;
+use crate::study::words::Thousands;
 
 use super::ChartOptions;
-use super::axis::{Quantity, grouped};
+use super::axis::Quantity;
 use super::canvas::Canvas;
 use super::choice::{NamedFlow, Scene, left_out, others};
 use super::label::{count, joined};
@@ -152,12 +153,11 @@ fn delays(
         flows.map(|named| &named.flow)
     };
     let samples: u64 = drawn().map(|flow| flow.summary().rtt.samples()).sum();
-    let plural = if samples == 1 { "" } else { "s" };
     let mut notes = vec![
         format!(
-            "mean in {}, n = {} sample{plural}",
+            "mean in {}, n = {}",
             bins.words(),
-            grouped(samples)
+            Thousands::Thin.counted(samples, "sample")
         ),
         undrawn(scene, lines.len()),
     ];

@@ -2,6 +2,7 @@
 //! with the cumulative ACK as zero, which shows at any length what a few round trips look like.
 
 use crate::observe::{Mark, MarkKind, TimeSequence};
+use crate::study::words::Thousands;
 use crate::time::CaptureTime;
 
 use super::axis::{Axis, Quantity, grouped};
@@ -139,10 +140,9 @@ fn subtitle(flow: &NamedFlow<'_>, sequence: &TimeSequence) -> String {
         ""
     };
     format!(
-        "{}, the largest flow · {payload} in {} data packet{}{acks}{slots}",
+        "{}, the largest flow · {payload} in {}{acks}{slots}",
         flow.name,
-        grouped(packets),
-        if packets == 1 { "" } else { "s" }
+        Thousands::Thin.counted(packets, "data packet")
     )
 }
 

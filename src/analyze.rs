@@ -41,6 +41,8 @@ pub(crate) use flow::all_ahead;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, is_behind_link};
+#[cfg(feature = "charts")]
+pub(crate) use flow::counts_beside;
 pub use memory::GivenUp;
 pub use packets::PacketAnalysis;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};

@@ -36,7 +36,7 @@ impl<'a> Flow<'a> {
     /// not show them.
     #[must_use]
     pub fn counts_beside(&self, largest: u64) -> bool {
-        self.payload_bytes().saturating_mul(100) >= largest
+        counts_beside(self.payload_bytes(), largest)
     }
 
     /// Its connection.
@@ -156,6 +156,11 @@ impl<'a> Flow<'a> {
         let quality = figures.quality(&figures.incidents(), &parts.handshake(), &parts.facts());
         quality.collect()
     }
+}
+
+/// Whether a flow of so many bytes is of one size class with one of `largest`: [`Flow::counts_beside`].
+pub(crate) fn counts_beside(bytes: u64, largest: u64) -> bool {
+    bytes.saturating_mul(100) >= largest
 }
 
 /// All of these flows; what comes soon is asked for on the way.

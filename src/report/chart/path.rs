@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::analyze::counts_beside;
 use crate::path::{Amount, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
@@ -137,7 +138,7 @@ fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usi
     let mut own: Vec<&PathFlow> = flows.clone();
     own.retain(|flow| flow.heading == heading);
     let all = own.len();
-    own.retain(|flow| bytes[&ends(flow)].saturating_mul(100) >= largest);
+    own.retain(|flow| counts_beside(bytes[&ends(flow)], largest));
     own.sort_by_key(|flow| (Reverse(bytes[&ends(flow)]), flow.first_ns, flow.key));
     own.truncate(LINES_MAX);
     let mut connections: Vec<_> = Vec::new();

@@ -10,6 +10,7 @@ mod config;
 mod directions;
 mod engine;
 mod figures;
+mod first;
 mod flow;
 mod frames;
 mod gathered;
@@ -36,13 +37,15 @@ pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
+#[cfg(feature = "cli")]
+pub(crate) use first::keep_first;
 #[cfg(any(feature = "tables", feature = "charts"))]
 pub(crate) use flow::all_ahead;
+#[cfg(feature = "charts")]
+pub(crate) use flow::counts_beside;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, is_behind_link};
-#[cfg(feature = "charts")]
-pub(crate) use flow::counts_beside;
 pub use memory::GivenUp;
 pub use packets::PacketAnalysis;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};

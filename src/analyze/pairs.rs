@@ -1,10 +1,12 @@
 //! Flows against each other (METRICS.md, "Between flows").
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::capture::CaptureAnalysis;
 use super::config::{FnessWindow, PairConfig};
+use super::first::keep_first;
 use super::flow::Flow;
 use crate::metric;
 use crate::observe::{BytesBy, Span};
@@ -69,7 +71,11 @@ impl Pairs {
             .flows()
             .enumerate()
             .filter(|(_, flow)| has_time_span(flow));
-        let Largest { flows, left_out } = Largest::of(candidates, config.top);
+        // Of two with as much payload the first.
+        let rank = |&(place, ref flow): &(usize, Flow<'_>)| (Reverse(flow.payload_bytes()), place);
+        let (mut flows, all) = keep_first(candidates, config.top, rank);
+        let left_out = all - flows.len();
+        flows.sort_unstable_by_key(|&(place, _)| place);
         // Of all flows, as utilisation is: the largest alone may go the other way. Of one there is nothing to tell.
         let main_way = if flows.len() < 2 {
             &[]
@@ -168,52 +174,6 @@ fn payload_by_bin(flow: &Flow<'_>, span: Span, within: &RangeInclusive<i64>) -> 
         leave_out(last, through_last.saturating_sub(until));
     }
     bytes
-}
-
-/// The flows with the most payload.
-struct Largest<'a> {
-    /// They and their places among the capture's flows, in this order.
-    flows: Vec<(usize, Flow<'a>)>,
-    /// How many there are besides them.
-    left_out: usize,
-}
-
-impl<'a> Largest<'a> {
-    /// At most `top` of `all`, which come in the order of their places; of two with as much payload the first.
-    // In one pass, as each of a million flows is fetched from another place of the memory, and with no more kept
-    // than twice as many as are wanted.
-    fn of(all: impl Iterator<Item = (usize, Flow<'a>)>, top: usize) -> Self {
-        /// So many are worth a selection.
-        const MANY: usize = 1024;
-        let rank = |&(place, ref flow): &(usize, Flow<'_>)| {
-            (std::cmp::Reverse(flow.payload_bytes()), place)
-        };
-        let kept_max = top.saturating_mul(2).max(MANY);
-        let (mut flows, mut left_out, mut floor_bytes) = (Vec::new(), 0, 0);
-        let keep_top = |flows: &mut Vec<(usize, Flow<'a>)>| {
-            let more = flows.len().saturating_sub(top);
-            if more > 0 {
-                flows.select_nth_unstable_by_key(top, rank);
-                flows.truncate(top);
-            }
-            more
-        };
-        for (place, flow) in all {
-            if flow.payload_bytes() < floor_bytes {
-                left_out += 1;
-                continue;
-            }
-            flows.push((place, flow));
-            if flows.len() > kept_max {
-                left_out += keep_top(&mut flows);
-                let kept_bytes = flows.iter().map(|(_, flow)| flow.payload_bytes());
-                floor_bytes = kept_bytes.min().unwrap_or(0);
-            }
-        }
-        left_out += keep_top(&mut flows);
-        flows.sort_unstable_by_key(|&(place, _)| place);
-        Self { flows, left_out }
-    }
 }
 
 /// Compares two flows, each with its place; `None` where they were never active at the same time.

@@ -208,6 +208,14 @@ impl Verdict {
     }
 }
 
+const _: () = {
+    let mut place = 0;
+    while place < RttLabel::ALL.len() {
+        assert!(RttLabel::ALL[place] as usize == place);
+        place += 1;
+    }
+};
+
 /// What kind of moment an RTT sample was taken in (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RttLabel {
@@ -224,6 +232,15 @@ pub enum RttLabel {
 }
 
 impl RttLabel {
+    /// All of them, each at the place of its number.
+    pub const ALL: [Self; 5] = [
+        Self::Clean,
+        Self::DelayedAck,
+        Self::StretchAck,
+        Self::Sack,
+        Self::Recovery,
+    ];
+
     /// The word in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -70,15 +70,6 @@ mod mark {
     pub(super) const RTT_SHIFT: u32 = 13;
 }
 
-/// By their order, which is that of their numbers.
-const LABELS: [RttLabel; 5] = [
-    RttLabel::Clean,
-    RttLabel::DelayedAck,
-    RttLabel::StretchAck,
-    RttLabel::Sack,
-    RttLabel::Recovery,
-];
-
 impl SegmentRows {
     /// Those of a flow of which none are kept.
     pub(super) const NONE: Self = Self(None);
@@ -354,11 +345,13 @@ impl Rest<'_> {
             last.in_flight_bytes
         });
         let label = usize::from(marks >> mark::LABEL_SHIFT & 7).checked_sub(1);
-        let rtt = label.and_then(|label| LABELS.get(label)).map(|&label| {
-            let change = take_signed(bytes, len(mark::RTT_SHIFT));
-            last.rtt_ns = last.rtt_ns.wrapping_add(change);
-            (last.rtt_ns, label)
-        });
+        let rtt = label
+            .and_then(|label| RttLabel::ALL.get(label))
+            .map(|&label| {
+                let change = take_signed(bytes, len(mark::RTT_SHIFT));
+                last.rtt_ns = last.rtt_ns.wrapping_add(change);
+                (last.rtt_ns, label)
+            });
         let mut offset = last.end;
         if marks & mark::PLACE != 0 {
             offset = offset.wrapping_add(take(bytes, 8) as i64);
@@ -436,7 +429,7 @@ mod tests {
     }
 
     fn segment() -> impl Strategy<Value = ClassifiedSegment> {
-        let rtt = proptest::option::of((number(), 0_usize..LABELS.len()));
+        let rtt = proptest::option::of((number(), 0_usize..RttLabel::ALL.len()));
         (
             (number(), number(), any::<u32>(), number(), number()),
             verdict(),
@@ -452,7 +445,7 @@ mod tests {
                         offset: offset as i64,
                         payload_len: len as u32,
                         verdict,
-                        rtt: rtt.map(|(ns, label)| (ns as i64, LABELS[label])),
+                        rtt: rtt.map(|(ns, label)| (ns as i64, RttLabel::ALL[label])),
                         in_flight_bytes,
                     }
                 },

@@ -30,15 +30,6 @@ pub struct SegmentGroup {
     in_flight: Numbers,
 }
 
-/// By their numbers.
-const LABELS: [RttLabel; 5] = [
-    RttLabel::Clean,
-    RttLabel::DelayedAck,
-    RttLabel::StretchAck,
-    RttLabel::Sack,
-    RttLabel::Recovery,
-];
-
 impl SegmentGroup {
     /// Takes the next rows, `rows_max` at most, in the place of those that it had.
     pub(super) fn refill(&mut self, rows: &mut SegmentRows<'_>, rows_max: usize) {
@@ -136,7 +127,7 @@ impl SegmentGroup {
                 .column(move |place| name(place).map(Shared::Text))
         };
         let label = |label: u32| {
-            let label = LABELS.get((label as usize).checked_sub(1)?)?;
+            let label = RttLabel::ALL.get((label as usize).checked_sub(1)?)?;
             Some(Shared::Text(label.name()))
         };
         vec![

@@ -416,7 +416,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         "limit": limit,
         "capacity_bps": args.capacity,
         "hop": args.hop,
-        "clock": format!("{:?}", args.clock).to_ascii_lowercase(),
+        "clock": args.clock.name(),
         "patience_ns": args.patience,
         "filter": args.filter,
         "outer": args.outer,
@@ -479,16 +479,10 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
 }
 
 /// How clocks are dealt with, by name.
-const CLOCKS: [(&str, ClockChoice); 3] = [
-    ("auto", ClockChoice::Auto),
-    ("fix", ClockChoice::Fix),
-    ("keep", ClockChoice::Keep),
-];
-
 fn clocks() -> impl TypedValueParser<Value = ClockChoice> {
-    PossibleValuesParser::new(CLOCKS.map(|(name, _)| name)).map(|chosen| {
-        let found = CLOCKS.iter().find(|(name, _)| *name == chosen);
-        found.map_or(ClockChoice::Auto, |&(_, clock)| clock)
+    PossibleValuesParser::new(ClockChoice::ALL.map(ClockChoice::name)).map(|chosen| {
+        let mut all = ClockChoice::ALL.into_iter();
+        all.find(|clock| clock.name() == chosen).unwrap_or_default()
     })
 }
 

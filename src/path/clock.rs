@@ -163,6 +163,21 @@ pub enum ClockChoice {
     Keep,
 }
 
+impl ClockChoice {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Fix, Self::Keep];
+
+    /// The word of the option, and in what files say of how they were made.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Fix => "fix",
+            Self::Keep => "keep",
+        }
+    }
+}
+
 /// What is known of the clocks when all packets have been matched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClockEstimate {

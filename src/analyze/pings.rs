@@ -46,14 +46,21 @@ pub(super) struct Pings {
 
 impl Pings {
     pub(super) fn on_echo(&mut self, echo: &Echo) {
+        self.take(echo, PINGS_MAX);
+    }
+
+    /// The same, of which so many pings are kept.
+    fn take(&mut self, echo: &Echo, pings_max: usize) {
         match echo.kind {
             EchoKind::Request => {
-                if self.pings.len() >= PINGS_MAX {
-                    return;
-                }
                 let key = (echo.src, echo.dst, echo.identifier, echo.sequence);
                 let earlier = self.latest.get(&key).map(|&index| self.pings[index]);
                 if earlier.is_some_and(|earlier| echo.at.since(earlier.at).abs() < COPY_NS) {
+                    return;
+                }
+                if self.pings.len() >= pings_max {
+                    // The reply belongs to this one, not to the last of its number that was kept.
+                    self.latest.remove(&key);
                     return;
                 }
                 self.make_room();
@@ -106,6 +113,11 @@ mod tests {
 
     /// Echo messages: request or reply, sequence number, and when, in µs.
     fn pings(echoes: &[(EchoKind, u16, i64)]) -> Vec<(i64, Option<i64>)> {
+        at_most(PINGS_MAX, echoes)
+    }
+
+    /// The same where so many are kept.
+    fn at_most(pings_max: usize, echoes: &[(EchoKind, u16, i64)]) -> Vec<(i64, Option<i64>)> {
         let mut pings = Pings::default();
         let ends = [1, 2].map(|host| IpAddr::V4(Ipv4Addr::new(10, 0, 0, host)));
         for &(kind, sequence, us) in echoes {
@@ -113,7 +125,7 @@ mod tests {
                 EchoKind::Request => ends,
                 EchoKind::Reply => [ends[1], ends[0]],
             };
-            pings.on_echo(&Echo {
+            let echo = Echo {
                 at: CaptureTime::from_ns(us * 1000),
                 ordinal: 0,
                 kind,
@@ -121,7 +133,8 @@ mod tests {
                 dst,
                 identifier: 7,
                 sequence,
-            });
+            };
+            pings.take(&echo, pings_max);
         }
         let told = pings.into_pings().into_iter();
         told.map(|ping| (ping.at.as_ns() / 1000, ping.rtt_ns.map(|ns| ns / 1000)))
@@ -161,6 +174,21 @@ mod tests {
             (Reply, 1, 1_030_000),
         ];
         assert_eq!(pings(&anew), [(0, None), (1_000_000, Some(30_000))]);
+    }
+
+    #[test]
+    fn the_reply_to_a_request_that_is_not_kept_is_nobody_elses() {
+        use EchoKind::{Reply, Request};
+        let echoes = [
+            (Request, 1, 0),
+            (Request, 2, 1000),
+            // A copy of one that is kept, and a number used anew.
+            (Request, 2, 1020),
+            (Reply, 2, 2000),
+            (Request, 1, 655_360_000),
+            (Reply, 1, 655_361_000),
+        ];
+        assert_eq!(at_most(2, &echoes), [(0, None), (1000, Some(1000))]);
     }
 
     #[test]

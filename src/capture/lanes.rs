@@ -11,7 +11,7 @@
 //! place. (A capture of a download of a capture has plausible records inside its packets.)
 
 use super::record::Entry;
-use crate::prefetch::prefetch;
+use crate::prefetch::{LINE_BYTES, prefetch};
 
 /// Walks that overlap. More find no more of the memory's time to use.
 const LANES_MAX: usize = 20;
@@ -198,7 +198,6 @@ fn walk_in_turns(
 #[inline]
 fn expect(bytes: &[u8], at: usize) {
     const END_BYTES: usize = 4;
-    const LINE_BYTES: usize = 64;
     for place in [at.wrapping_sub(END_BYTES), at, at.wrapping_add(LINE_BYTES)] {
         if let Some(byte) = bytes.get(place) {
             prefetch(byte);

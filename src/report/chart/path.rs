@@ -122,8 +122,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
 /// flows there are: looks go by the order of first packets there, among the largest of both ways. A connection that
 /// carries data both ways is two flows there with a look each, and here has one.
 fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usize) {
-    let mut flows: Vec<&PathFlow> = hop.flows_in_order();
-    flows.sort_by_key(|flow| (flow.first_ns, flow.key));
+    let flows: Vec<&PathFlow> = hop.flows_in_order();
     // As there, the side that sent more of a connection is the flow, and the other one its ACKs.
     let ends = |flow: &PathFlow| {
         let (one, other) = (flow.key.src, flow.key.dst);

@@ -60,6 +60,7 @@ pub struct DecodeOptions {
 
 /// What one record holds.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Decoded {
     /// A TCP segment in one IP packet.
     Segment(Segment),

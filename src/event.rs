@@ -69,6 +69,7 @@ impl Class {
 
 /// Why a segment was retransmitted (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Reason {
     /// Duplicate ACKs, SACK or RACK asked for it (RFC 5681, 6675, 8985).
     Fast,
@@ -115,6 +116,7 @@ impl LossPlace {
 
 /// What decided the class (METRICS.md, "What a data segment is", the evidence ladder).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Evidence {
     /// Its place in the stream alone.
     Sequence,
@@ -218,6 +220,7 @@ const _: () = {
 
 /// What kind of moment an RTT sample was taken in (METRICS.md, "What a data segment is").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum RttLabel {
     /// The segment ends where an ACK for at most two segments points.
     Clean,
@@ -422,6 +425,7 @@ pub struct Recovery {
 
 /// A sign in one direction's packets, or in the ACKs that answer them, that counts without being data (METRICS.md X7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Signal {
     /// A duplicate ACK (RFC 5681 section 2).
     DupAck,

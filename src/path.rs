@@ -122,6 +122,7 @@ const PATIENCE_NS_MAX: i64 = 1 << 62;
 
 /// Why nothing can be said about two points.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PathError {
     /// A capture could not be opened.
     #[error(transparent)]

@@ -23,6 +23,7 @@ pub use output::{Pending, abandon};
 
 /// A result could not be written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReportError {
     /// The file could not be created, written or put in its place.
     #[error("{}: cannot be written: {}", display_name(path), Refusal(source))]

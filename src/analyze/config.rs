@@ -8,6 +8,7 @@ use crate::flow::ConnectionLimits;
 use crate::metric::BalanceWeights;
 
 /// One capture: a file, or several files that follow each other in time.
+#[derive(Debug)]
 pub struct CaptureInput {
     /// What the results call it: the path as given.
     pub name: String,

@@ -1,5 +1,7 @@
 //! The push interface: for tools that have packets already.
 
+use std::fmt;
+
 use crate::capture::{LinkType, Record};
 use crate::decode::{DecodeOptions, Decoded, FragmentTable, Tally, decode, decode_each};
 use crate::flow::{ConnectionLimits, ConnectionTable, Observer, TableFacts};
@@ -69,6 +71,17 @@ pub struct Engine<O: Observer> {
     fragments: FragmentTable,
     tally: Tally,
     records: u64,
+}
+
+/// Whatever the observer is: without it, and without what it keeps.
+impl<O: Observer> fmt::Debug for Engine<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("options", &self.options)
+            .field("records", &self.records)
+            .field("table", &self.table)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<O: Observer> Engine<O> {

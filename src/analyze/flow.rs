@@ -187,6 +187,7 @@ pub struct Limited {
 
 /// What bears on a flow's numbers (METRICS.md Q1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Quality {
     /// The capture starts after the flow: offset 0 is the first byte seen.
     MidStream,

@@ -1,5 +1,7 @@
 //! From packets to results: for programs that have packets, and no capture of them.
 
+use std::fmt;
+
 use super::capture::{CaptureAnalysis, CaptureFacts};
 use super::chunk::{Batch, Chunk};
 use super::config::Config;
@@ -52,6 +54,17 @@ pub struct PacketAnalysis {
     gathered: Gathered,
     /// Since the first packet: its instant, and the connections.
     begun: Option<(CaptureTime, Connections)>,
+}
+
+/// Without packets and connections, of which there may be millions.
+impl fmt::Debug for PacketAnalysis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketAnalysis")
+            .field("name", &self.name)
+            .field("config", &self.config)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
 }
 
 /// With rows for segments, or without.

@@ -1,5 +1,6 @@
 //! Where the bytes come from: opening, recognising compression, counting what was read.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -25,6 +26,19 @@ pub enum CaptureSource {
         /// Gives the bytes of the file.
         reader: Box<dyn Read + Send>,
     },
+}
+
+impl fmt::Debug for CaptureSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Stdin => f.write_str("Stdin"),
+            Self::Reader { name, .. } => {
+                let mut reader = f.debug_struct("Reader");
+                reader.field("name", name).finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 impl CaptureSource {

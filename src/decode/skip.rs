@@ -4,6 +4,7 @@ use crate::capture::LinkType;
 
 /// Why a record gave no TCP segment. Of a tunnelled packet, the innermost header decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Skip {
     /// The link type of the capture is not one that is decoded.
     UnknownLinkType,

@@ -9,6 +9,8 @@ mod sweep;
 mod train;
 mod young;
 
+use std::fmt;
+
 use thin_vec::ThinVec;
 
 use ended::Ended;
@@ -268,6 +270,17 @@ const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
 /// Whether nothing was heard for `least_ns` or longer, and the capture's clock was not set in the meantime.
 pub(super) fn is_silence(silent_ns: i64, least_ns: i64) -> bool {
     (least_ns..LEAP_NS).contains(&silent_ns)
+}
+
+/// Without its connections, of which there may be millions.
+impl<O: Observer> fmt::Debug for ConnectionTable<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionTable")
+            .field("len", &self.len())
+            .field("limits", &self.limits)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<O: Observer> ConnectionTable<O> {

@@ -585,3 +585,10 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn results_cross_threads() {
+    fn crosses<T: Send>() {}
+    crosses::<PathAnalysis>();
+    crosses::<PathError>();
+}

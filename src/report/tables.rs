@@ -17,6 +17,7 @@ pub use groups::fill_packed;
 
 /// A format that tables are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TableFormat {
     /// Apache Parquet, compressed with zstd.
     Parquet,

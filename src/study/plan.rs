@@ -387,10 +387,7 @@ fn files_of(files: &Located<String>, folder: &Path, document: &mut Document) -> 
     let template = match Template::parse(&files.value) {
         Ok(template) => template,
         Err(fault) => {
-            document.mistake_of_files(
-                files.line,
-                format!("in '{}': {}", files.value, fault.message),
-            );
+            document.mistake_of_files(files.line, format!("in '{}': {fault}", files.value));
             return Vec::new();
         }
     };

@@ -19,7 +19,8 @@ pub struct Template {
 }
 
 /// What is wrong with a template, and where in its text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct TemplateFault {
     /// The part that is wrong.
     pub at: Range<usize>,

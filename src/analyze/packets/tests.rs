@@ -20,6 +20,23 @@ fn captures() -> Vec<PathBuf> {
     captures
 }
 
+#[test]
+fn results_cross_threads_and_say_what_they_are() {
+    fn crosses<T: Send + std::fmt::Debug>() {}
+    crosses::<Analysis>();
+    crosses::<PacketAnalysis>();
+    crosses::<CaptureInput>();
+    crosses::<Watch>();
+    let packets = PacketAnalysis::new("a.pcap".to_owned(), Config::default());
+    let said = format!("{packets:?}");
+    assert!(said.contains("PacketAnalysis { name: \"a.pcap\""), "{said}");
+    let source = CaptureSource::Reader {
+        name: "b".to_owned(),
+        reader: Box::new(std::io::empty()),
+    };
+    assert_eq!(format!("{source:?}"), "Reader { name: \"b\", .. }");
+}
+
 fn of_packets_of(path: &Path, config: &Config) -> CaptureAnalysis {
     let mut packets = PacketAnalysis::new(path.display().to_string(), config.clone());
     let sources = vec![CaptureSource::File(path.to_path_buf())];

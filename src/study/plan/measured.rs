@@ -42,7 +42,7 @@ pub(super) fn drafts<'m>(
     for section in &manifest.measured {
         let template = section.lines.as_ref().map(|lines| {
             Template::parse(&lines.value).map_err(|fault| {
-                let message = format!("in '{}': {}", lines.value, fault.message);
+                let message = format!("in '{}': {fault}", lines.value);
                 document.mistake_of_files(lines.line, message);
             })
         });

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gzip_members::GzipMembers;
-use lz4_frames::Lz4Frames;
+use lz4_frames::{FRAME_BYTES, Lz4Frames};
 use parts::Parts;
 use stepwise::Stepwise;
 use xz_streams::XzStreams;
@@ -56,8 +56,12 @@ const CLEARED_MAX: u64 = 1000;
 
 /// Which of both a stream goes beyond, in words.
 const EXPANDS: &str = "expands 5,000 times and more";
-const CLEARS: &str = "asks for 1,000 times its length and more to be cleared for its frames";
-const _: () = assert!(EXPANSION_MAX == 5000 && CLEARED_MAX == 1000, "as these say");
+const HOLDS_FRAMES: &str = "holds thousands of frames of less than 270 bytes on average";
+const _: () = assert!(EXPANSION_MAX == 5000, "as is said");
+const _: () = assert!(
+    EXPANDED_BYTES_MIN / FRAME_BYTES > 2000 && FRAME_BYTES / CLEARED_MAX < 270,
+    "as is said"
+);
 
 /// A stream that goes beyond a bound, which is part of what is said of it.
 fn too_large(bound: &'static str) -> io::Error {
@@ -235,7 +239,7 @@ impl Read for Bounded {
             return Err(too_large(EXPANDS));
         }
         if cleared > bound(CLEARED_MAX) {
-            return Err(too_large(CLEARS));
+            return Err(too_large(HOLDS_FRAMES));
         }
         let read = self.decoder.read(buf)?;
         self.expanded += read as u64;
@@ -344,7 +348,7 @@ mod tests {
             let read = decoded(compression, tiny, EXPANDED_BYTES_MIN);
             // 5000 blocks of 4 MiB would be cleared for 5000 bytes.
             let ends = match compression {
-                Compression::Lz4 => Err(CLEARS.to_owned()),
+                Compression::Lz4 => Err(HOLDS_FRAMES.to_owned()),
                 _ => Ok(5000),
             };
             assert_eq!(read, ends, "{compression}");

@@ -11,7 +11,7 @@ const LEGACY_MAGIC: [u8; 4] = [0x02, 0x21, 0x4c, 0x18];
 /// What each lz4 frame counts as, beside what is in it: whatever that is, the decoder clears a block
 /// of up to 4 MiB for it first, which takes as long as to decompress so many bytes. Frames of less
 /// than 270 bytes each are a bomb made of time, once there are more than four thousand.
-const FRAME_BYTES: u64 = 256 << 10;
+pub(super) const FRAME_BYTES: u64 = 256 << 10;
 
 /// Reads lz4 frames that follow each other, one decoder after the other.
 ///

@@ -41,7 +41,7 @@ pub use figures::FlowFigures;
 pub(crate) use first::keep_first;
 #[cfg(any(feature = "tables", feature = "charts"))]
 pub(crate) use flow::all_ahead;
-#[cfg(feature = "charts")]
+#[cfg(all(feature = "tables", feature = "charts"))]
 pub(crate) use flow::counts_beside;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;

@@ -58,7 +58,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
-#[cfg(feature = "charts")]
+#[cfg(all(feature = "tables", feature = "charts"))]
 pub(crate) use display_name::acts;
 pub use display_name::{DisplayName, display_name};
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};

@@ -1,6 +1,6 @@
 //! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
 
-use super::{ClassifiedSegment, opened, opened_bare, play};
+use super::{ClassifiedSegment, opened, play};
 use crate::event::{Confidence, LossPlace, Reason};
 
 /// Without SACK: 1000..2000, id 3, is lost before it comes here, and so is its first repeat, id 7.

@@ -127,12 +127,13 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     }
     let tables = study_tables(&results);
     outputs::ensure_spared(inputs(&plan, manifest), files_of(&tables, out))?;
+    let warnings = terminal::study_warnings(&plan, &results);
     if !args.quiet {
-        for warning in terminal::study_warnings(&plan, &results) {
+        for warning in &warnings {
             terminal::say(&format!("warning: {warning}"));
         }
     }
-    let write = || begun.write(&plan, &results, &tables, out, args);
+    let write = || begun.write(&plan, &results, (&tables, &warnings), out, args);
     let files = progress::with_note(progress::WRITING, args.quiet, write)?;
     let shown = args.quiet || terminal::summarise_study(&results, out, files);
     let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
@@ -175,7 +176,7 @@ impl Begun {
         self,
         plan: &StudyPlan,
         results: &StudyResults,
-        tables: &[StudyTable],
+        (tables, warnings): (&[StudyTable], &[String]),
         out: &Path,
         args: &StudyArgs,
     ) -> anyhow::Result<usize> {
@@ -190,7 +191,7 @@ impl Begun {
         }
         if let Some(mut pending) = self.page {
             let theme = args.charts.chart_theme;
-            let page = html::of_study(results, tables, &charts, theme, &metadata);
+            let page = html::of_study(results, tables, &charts, theme, warnings, &metadata);
             fill_page(page, &mut pending)?;
             complete.push(pending);
         }

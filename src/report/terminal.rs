@@ -23,7 +23,6 @@ use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
 use nothing::nothing_found;
-pub(super) use studies::result_warnings;
 pub use studies::study_warnings;
 use tables::flows_table;
 use text::{printable, without_numbers};

@@ -580,9 +580,20 @@ fn a_report_that_takes_flows_alone_and_flows_that_compete_together_says_it() {
             "[study]\ngroup_by = {group_by}\nreport = \"{report}\"\n[[runs]]\nfiles = \"{{cca}}_{{set}}_{{run}}.pcap\"\nconditions = {{ capacity = \"20Mbit\" }}\n"
         );
         fs::write(folder.path().join("s.toml"), study).unwrap();
-        let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+        let args = [
+            "study",
+            "s.toml",
+            "--no-charts",
+            "-o",
+            "s",
+            "--report",
+            "s.html",
+        ];
         let run = run(folder.path(), &args);
         assert_eq!(run.status, 0, "{}", run.stderr);
+        let page = fs::read_to_string(folder.path().join("s.html")).unwrap();
+        let text = "of 2 flows together";
+        assert_eq!(page.contains(text), run.stderr.contains(text), "{page}");
         run.stderr
     };
     for report in ["series", "mobility"] {

@@ -8,7 +8,7 @@ use crate::table::cells::Cell as TableCell;
 
 use super::super::chart::{StudyChart, Theme};
 use super::super::study::{columns, in_full, rounded};
-use super::super::terminal::{counted, grouped, lacks, result_warnings};
+use super::super::terminal::{counted, grouped, lacks};
 use super::{Block, Cell, Page, PageTable, section};
 
 /// Rows of a table; a page with more takes a browser too long.
@@ -17,7 +17,8 @@ const ROWS_MAX: usize = 400;
 /// How the names of tables begin that are not folded away, where they are not long either.
 const OPEN: &str = "report-";
 
-/// Everything about a study. `made` tells how: names and values, such as version and manifest.
+/// Everything about a study. `warnings` are those that are printed of it; `made` tells how: names and values, such as
+/// version and manifest.
 ///
 /// # Errors
 /// In the drawing library's words, when a chart cannot be drawn.
@@ -26,6 +27,7 @@ pub fn of_study(
     tables: &[StudyTable],
     charts: &[StudyChart],
     theme: Theme,
+    warnings: &[String],
     made: &[(String, String)],
 ) -> Result<Page, String> {
     let flows: usize = results.runs.iter().map(|run| run.flows.len()).sum();
@@ -35,7 +37,8 @@ pub fn of_study(
         .filter(|run| run.error.is_some())
         .collect();
     let mut sections = vec![section("Runs that failed", vec![failures(&failed)])];
-    let quality = quality(results);
+    let mut quality = quality(results);
+    quality.extend_from_slice(warnings);
     if !quality.is_empty() {
         sections.push(section(
             "Quality of the captures",
@@ -127,7 +130,6 @@ fn quality(results: &StudyResults) -> Vec<String> {
         ));
     }
     notes.extend(results.runs.iter().flat_map(lacks));
-    notes.extend(result_warnings(results));
     notes
 }
 

@@ -13,24 +13,12 @@ use crate::time::CaptureTime;
 use super::warnings::overfull;
 use super::{counted, rate};
 
-/// The warnings of a study, in the order in which they are printed: what makes its results other than they are meant, and
+/// The warnings of a study, in the order in which they are printed and stand on its page: what makes its results other than they are meant, and
 /// what its manifest names and no run has.
 #[must_use]
 pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let mut said = flows_without_a_label(plan, results);
-    said.extend(result_warnings(results));
-    said.extend(told_apart_by_nothing(plan, results));
-    said.extend(too_many_to_compare(results));
-    said.extend(taken_together(plan, results));
-    said.extend(empty_reports(plan, results));
-    said.extend(starts_of_nobody(plan, results));
-    said.extend(baselines_that_nothing_has(plan, results));
-    said
-}
-
-/// Those of the results alone, which their page tells, too.
-pub(in crate::report) fn result_warnings(results: &StudyResults) -> Vec<String> {
-    let warnings = [
+    let of_results = [
         too_much_for_capacity(results),
         flows_above_capacity(results),
         traces_beside_runs(results),
@@ -40,7 +28,14 @@ pub(in crate::report) fn result_warnings(results: &StudyResults) -> Vec<String> 
         no_repetitions(results),
         measured_twice(results),
     ];
-    warnings.into_iter().flatten().collect()
+    said.extend(of_results.into_iter().flatten());
+    said.extend(told_apart_by_nothing(plan, results));
+    said.extend(too_many_to_compare(results));
+    said.extend(taken_together(plan, results));
+    said.extend(empty_reports(plan, results));
+    said.extend(starts_of_nobody(plan, results));
+    said.extend(baselines_that_nothing_has(plan, results));
+    said
 }
 
 /// Which flows were to get a label and got none, and what would give them one.

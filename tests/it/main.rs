@@ -39,6 +39,7 @@ mod signals;
 mod studies;
 mod study;
 mod study_mistakes;
+mod study_pages;
 mod study_queue;
 mod study_truth;
 mod study_warnings;

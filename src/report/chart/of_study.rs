@@ -247,13 +247,16 @@ impl<'a> Study<'a> {
         self.roles.rate.filter(|_| goodput)
     }
 
-    /// A note on round-trip times with more behind it where all of them lack the queue of the link.
+    /// A note on round-trip times with more behind it where some of them lack the queue of the link.
     fn with_vantage(&self, note: String) -> String {
-        if self.runs().all(|run| run.shortfall.behind_link) {
-            format!("{note}; captured behind the link, without its queue")
-        } else {
-            note
-        }
+        let runs = self.runs().count();
+        let behind = self.runs().filter(|run| run.shortfall.behind_link).count();
+        let which = match behind {
+            0 => return note,
+            _ if behind == runs => String::new(),
+            _ => format!("{behind} of {runs} runs "),
+        };
+        format!("{note}; {which}captured behind the link, without its queue")
     }
 
     /// A note with more behind it where runs of several rates are taken together, as the label of the rate makes no

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::{Describe, mean};
-use crate::study::{LabelValue, Metric, StudyFlow, StudyRun, Values};
+use crate::study::{LabelValue, Metric, PathCapacity, StudyFlow, StudyRun, Values};
 
 use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes, VALUES_MIN};
@@ -237,9 +237,20 @@ struct Samples {
     of_runs: bool,
     /// Flows whose completion times are not among these, as they had not completed.
     unfinished: usize,
+    /// Capacity of the first of the runs, in bit/s, and whether another one has another.
+    capacity_bps: Option<f64>,
+    capacities_differ: bool,
 }
 
 impl Samples {
+    /// Takes note of the link of a run, as far as it is one.
+    fn note_link(&mut self, run: &StudyRun) {
+        if let Some(PathCapacity::Constant(bps)) = run.conditions.capacity {
+            let first_bps = *self.capacity_bps.get_or_insert(bps);
+            self.capacities_differ |= first_bps.total_cmp(&bps).is_ne();
+        }
+    }
+
     /// Whether there are variants with enough values to compare; with fewer, settings are taken together.
     fn compare(&self) -> bool {
         let enough = |values: &&Vec<f64>| values.len() >= VALUES_MIN;
@@ -408,6 +419,7 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
             let samples = found.entry(setting).or_default();
             samples.of_runs |= part.whole;
             samples.of_flows |= !part.whole;
+            samples.note_link(run);
             let add = |metric, values: &mut ByVariant, of: &Values| {
                 if let Some(value) = of.get(metric) {
                     let values = values.entry(part.variant.clone()).or_default();
@@ -491,10 +503,11 @@ fn draw_boxes(
         };
         boxes.draw_as(study.style, &study.looks)
     };
-    // One setting has one capacity.
-    let goodput = match together.all {
-        0..2 => Metric::GoodputBps,
-        _ => study.goodput,
+    // One setting has one capacity, unless that is none of the labels.
+    let goodput = if together.all > 1 || samples.capacities_differ {
+        study.goodput
+    } else {
+        Metric::GoodputBps
     };
     let panels = samples.panels(goodput);
     let whole = draw(panels.clone());

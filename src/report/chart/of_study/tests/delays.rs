@@ -64,3 +64,26 @@ fn pings_of_some_are_shown_where_nothing_has_an_rtt() {
     let boxes = named(&charts, "boxes");
     assert!(has(boxes, "Ping RTT (ms)"), "{:?}", texts(boxes));
 }
+
+#[test]
+fn how_many_runs_lack_the_queue_of_the_link_is_said_where_there_are_delays() {
+    for (behind, said) in [
+        (8, Some("; captured behind the link, without its queue")),
+        (
+            3,
+            Some("; 3 of 8 runs captured behind the link, without its queue"),
+        ),
+        (0, None),
+    ] {
+        let mut draft = with_pings_of(0);
+        for run in &mut draft.0.runs[..behind] {
+            run.shortfall.behind_link = true;
+        }
+        let charts = draft.charts(&[]);
+        for stem in ["bars-latency", "boxes"] {
+            let chart = named(&charts, stem);
+            let is_said = has(chart, said.unwrap_or("behind the link"));
+            assert_eq!(is_said, said.is_some(), "{stem}: {:?}", texts(chart));
+        }
+    }
+}

@@ -57,6 +57,13 @@ fn boxes_of_one_setting_have_goodput_and_of_several_rates_utilisation() {
     for stem in ["boxes-01", "boxes-02"] {
         assert!(has(named(&charts, stem), "Goodput (Mbit/s)"), "{stem}");
     }
+    // Nor do groups keep capacities apart that the rate does not make.
+    draft.0.group_by = vec![0, 1];
+    let charts = draft.charts(&[]);
+    for stem in ["boxes-01", "boxes-02"] {
+        let boxes = named(&charts, stem);
+        assert!(has(boxes, "Utilisation (%)"), "{:?}", texts(boxes));
+    }
     // Two runs of each buffer and rate are too few for boxes of their own.
     draft.0.group_by = vec![0, 1, 2];
     let charts = draft.charts(&[]);

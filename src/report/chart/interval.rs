@@ -4,8 +4,11 @@ use super::canvas::{Canvas, Stroke};
 use super::frame::Panel;
 use super::palette::Colour;
 
-/// So many times the largest value intervals are drawn; what is beyond, as the intervals of two
-/// runs can be, would make values too small to be compared.
+/// Intervals that all end within so many times the largest value are drawn whole.
+const WHOLE: f64 = 2.0;
+
+/// So far they are drawn where one goes on beyond that, as those of two runs can: values would be too small to be
+/// compared, and of an interval that is cut its length tells nothing.
 const REACH: f64 = 1.6;
 
 /// Of the lines of intervals, and of the paper on either side of one that lies on a bar, in units of layout.
@@ -33,8 +36,15 @@ pub(super) struct Reach {
 impl Reach {
     /// For some estimates to be compared with each other.
     pub(super) fn of<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Self {
-        let largest = estimates.map(|of| of.value.abs()).fold(0.0, f64::max);
-        let high = if largest > 0.0 {
+        let (mut largest, mut farthest) = (0.0_f64, 0.0_f64);
+        for of in estimates {
+            largest = largest.max(of.value.abs());
+            let ends = of
+                .interval
+                .map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+            farthest = farthest.max(ends);
+        }
+        let high = if largest > 0.0 && farthest > WHOLE * largest {
             REACH * largest
         } else {
             f64::INFINITY
@@ -170,10 +180,10 @@ mod tests {
         let reach = Reach::of(of.iter());
         assert_eq!(reach.range(of.iter()), Some((0.0, REACH * 0.06)));
         assert_eq!(reach.farthest(of.iter()), Some(0.44));
-        // What reaches half as far again is drawn whole.
-        let of = [estimate(0.06, Some((0.03, 0.09)))];
+        // What reaches twice as far is drawn whole.
+        let of = [estimate(0.06, Some((0.0, 0.12)))];
         let reach = Reach::of(of.iter());
-        assert_eq!(reach.range(of.iter()), Some((0.03, 0.09)));
+        assert_eq!(reach.range(of.iter()), Some((0.0, 0.12)));
         assert_eq!(reach.farthest(of.iter()), None);
         // Nothing to compare with: all of it.
         let of = [estimate(0.0, Some((-1.0, 1.0)))];

@@ -45,6 +45,8 @@ pub(super) struct Gap {
     pub(super) acks: u16,
     /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen.
     pub(super) follows_syn: bool,
+    /// Ids skipped before it besides, which ACKs of SYNs took.
+    pub(super) asked_by_syns: u16,
     /// Packets with payload that its number shows for the first time to have been sent before it.
     pub(super) left_out: u16,
     /// It repeats older bytes itself, so of those that wait one waits for it.

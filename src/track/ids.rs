@@ -261,11 +261,6 @@ impl IdCounter {
         self.counting = self.counts();
     }
 
-    /// One of those that the last packet skipped was the ACK of a SYN.
-    pub(super) fn explain_ack(&mut self) {
-        self.explain_last(1);
-    }
-
     fn explain(&mut self, ids: u16) {
         if self.unexplained < u16::MAX {
             self.unexplained = self.unexplained.saturating_sub(ids);
@@ -369,6 +364,11 @@ impl IdCounter {
     /// Whether the last packet's id was the first one seen: what was sent before it skipped none.
     pub(super) fn is_first(&self) -> bool {
         self.unwrapped > 0 && self.steps == 0
+    }
+
+    /// Whether nothing but SYNs, or one packet, came before the last one.
+    pub(super) fn is_second(&self) -> bool {
+        self.steps == 1
     }
 
     /// Whether it may still turn out that what a flow's first packets skipped counts.

@@ -204,9 +204,7 @@ impl HalfFlow {
             }
             Step::Early(skipped @ 1..) => {
                 let gap = self.gap(id, skipped.unsigned_abs(), segment, peer, acks);
-                if gap.follows_syn {
-                    self.ids.explain_ack();
-                }
+                self.ids.explain_last(gap.asked_by_syns.into());
                 self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped_early(&gap);
             }
@@ -380,9 +378,13 @@ impl HalfFlow {
         let silence_ns = segment.at.since(since);
         let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
             || start.is_some_and(|start| self.was_told_lately(start, segment.at));
-        // A SYN asks for one ACK.
         let follows_syn = self.owes_ack && !peer.sent_data;
-        let skipped = skipped - u16::from(follows_syn);
+        let asked_by_syns = if follows_syn {
+            self.asked_by_syns(peer, skipped)
+        } else {
+            0
+        };
+        let skipped = skipped - asked_by_syns;
         let left_out = number
             .and_then(|number| self.sent_by(number))
             .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64);
@@ -433,6 +435,7 @@ impl HalfFlow {
                 u16::MAX
             },
             follows_syn,
+            asked_by_syns,
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
             repeats: repeats && !(at_edge && self.was_repeated_unseen(start, segment.at)),
             first_repeat: at_edge && soon,
@@ -450,6 +453,17 @@ impl HalfFlow {
                 .map(|_| self.overdue_by(heard_by)),
             heard_all,
         }
+    }
+
+    /// Of so many ids that the last packet skipped, while the peer has sent nothing but SYNs, how many took the ACKs that
+    /// these ask for: each copy one, as far as none of these ACKs can have passed before.
+    fn asked_by_syns(&self, peer: &Self, skipped: u16) -> u16 {
+        let copies = if self.ids.is_second() {
+            peer.packets
+        } else {
+            1
+        };
+        u16::try_from(copies).map_or(skipped, |copies| copies.min(skipped))
     }
 
     /// The left edge of who repeats what begins at `start` and passes at `at`, where it lies below and was to be

@@ -53,6 +53,7 @@ impl Skips {
             recovering,
             acks,
             follows_syn,
+            asked_by_syns: _,
             left_out,
             repeats,
             first_repeat,

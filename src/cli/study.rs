@@ -109,6 +109,11 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
     let (Some(manifest), Some(out)) = (&args.manifest, &args.out) else {
         anyhow::bail!("a manifest and --out FOLDER are needed");
     };
+    if manifest.as_os_str() == "-" {
+        anyhow::bail!(
+            "a manifest is not taken from standard input, as the files it names are looked for beside it: write it to a file (`./-` is one called so)"
+        );
+    }
     let mut plan = StudyPlan::read(manifest)?;
     plan.config.threads = args.threads.map(usize::from);
     plan.config.memory_bytes = args.reading.memory;

@@ -198,3 +198,16 @@ fn values_of_flows_are_a_list_by_start_and_a_table_by_all_else() {
         );
     }
 }
+
+#[test]
+fn a_manifest_from_standard_input_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = run(folder.path(), &["study", "-", "--out", "s"]);
+    assert_eq!(refused.status, 2);
+    assert!(
+        refused.stderr.contains("not taken from standard input"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!folder.path().join("s").exists());
+}

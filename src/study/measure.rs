@@ -371,12 +371,10 @@ impl Run<'_> {
 
     /// The balanced metric of one bin (METRICS.md P1) of a flow with this smallest RTT.
     fn balance(&self, floor_ns: Option<i64>, bin: &Bin) -> Option<Balance> {
-        let Config {
-            bin_ns, weights, ..
-        } = *self.options.config;
         let start = self.start_of(bin.index);
-        let capacity_bps = self.capacity_bps(start, start.plus_ns(bin_ns))?;
-        bin.balance(bin_ns, capacity_bps, floor_ns?, weights)
+        let capacity_bps = self.capacity_bps(start, start.plus_ns(self.bin_ns()))?;
+        let weights = self.options.config.weights;
+        bin.balance(self.bin_ns(), capacity_bps, floor_ns?, weights)
     }
 
     /// Queueing delay over the delay of a full buffer (METRICS.md Y2); `None` behind the queue, where it does not show.
@@ -390,14 +388,19 @@ impl Run<'_> {
     }
 
     fn start_of(&self, bin: i64) -> CaptureTime {
-        let bin_ns = self.options.config.bin_ns;
-        self.capture.origin.plus_ns(bin.saturating_mul(bin_ns))
+        let after_ns = bin.saturating_mul(self.bin_ns());
+        self.capture.origin.plus_ns(after_ns)
+    }
+
+    /// How long a bin lasts: as its series was made, with whatever configuration.
+    fn bin_ns(&self) -> i64 {
+        self.options.config.bin_ns.max(1)
     }
 
     /// A flow over time: every bin from its first to its last one within the window.
     fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
         let bins = self.bins(flow);
-        let bin_ns = self.options.config.bin_ns;
+        let bin_ns = self.bin_ns();
         let floor_ns = flow.summary().rtt.ns_min();
         let sample = |bin: &Bin| Sample {
             time_ns: bin.index.saturating_mul(bin_ns),

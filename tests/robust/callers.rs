@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
 use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
+#[cfg(feature = "tables")]
+use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, Window};
 use ccanalyze::time::CaptureTime;
 
 use super::packets::{Packet, RAW_IP, STEP_BYTES, Twist, pcap, play};
@@ -143,5 +145,29 @@ fn however_many_packets_are_pushed_they_come_to_the_same() {
         captures[0].files.clear();
         let pushed = pushed.finish();
         assert_eq!(format!("{pushed:?}"), format!("{:?}", captures[0]));
+    }
+}
+
+#[cfg(feature = "tables")]
+#[test]
+fn a_run_is_measured_whatever_bins_it_is_told_to_have() {
+    let window = Window::parse("skip 0s").unwrap();
+    for bin_ns in [i64::MIN, 0, 1, i64::MAX] {
+        let config = Config {
+            bin_ns,
+            ..Config::default()
+        };
+        let analysis = Analysis::run(downloads(), &config, &Watch::default());
+        let options = MeasureOptions {
+            config: &config,
+            conditions: &Conditions::default(),
+            window,
+            min_flow_bytes: None,
+            samples: true,
+            step_ns: Some(1_000_000),
+        };
+        // In bins of a nanosecond some lie in the window as a whole, in the longest none.
+        let measured = RunMeasure::of(&analysis.captures[0], &options);
+        assert_eq!(measured.is_ok(), bin_ns <= 1, "{bin_ns}: {measured:?}");
     }
 }

@@ -97,7 +97,7 @@ impl Run<'_> {
     /// The run in steps of `step_ns`, a multiple of a bin, from the first to the last in which its
     /// flows did something; with a window those that lie within it as a whole.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
-        let bins_a_step = (step_ns / self.options.config.bin_ns).max(1);
+        let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
         for flow in self.flows {
             for bin in self.bins(flow) {

@@ -17,7 +17,7 @@ impl Run<'_> {
         &self,
         (start, end): (CaptureTime, CaptureTime),
     ) -> Option<(BinRange, CaptureTime, CaptureTime)> {
-        let bin_ns = self.options.config.bin_ns;
+        let bin_ns = self.bin_ns();
         let origin = self.capture.origin;
         let first = start
             .since(origin)

@@ -258,3 +258,28 @@ impl Values {
             .map(|metric| (metric, self.get(metric)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ties of ranks are of numbers that are the same to the last bit.
+    #[test]
+    fn a_mean_is_the_same_in_whatever_order_and_of_what_is_known() {
+        let of = |goodput_bps: &[f64]| {
+            let flows: Vec<Values> = goodput_bps
+                .iter()
+                .map(|&bps| {
+                    let mut values = Values::default();
+                    values.set(Metric::GoodputBps, Some(bps));
+                    values
+                })
+                .chain([Values::default()])
+                .collect();
+            Values::mean_of(&flows.iter().collect::<Vec<_>>())
+        };
+        // Added up as they stand, one is 0.6 and the other 0.6000000000000001.
+        assert_eq!(of(&[0.1, 0.2, 0.3]), of(&[0.3, 0.2, 0.1]));
+        assert_eq!(of(&[]).get(Metric::GoodputBps), None);
+    }
+}

@@ -31,8 +31,7 @@ mod workers;
 use std::path::Path;
 use std::sync::Mutex;
 
-pub use capture::CaptureAnalysis;
-pub use capture::DeliveredMost;
+pub use capture::{CaptureAnalysis, DeliveredMost};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
 pub use engine::{Engine, EngineFacts};

@@ -203,6 +203,7 @@ impl DeliveredMost {
     /// Of these flows; `bin_ns` is that of the series.
     #[must_use]
     pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
+        // In one pass, as each flow is fetched from another place of the memory: all of them are asked for their bins.
         let (mut all_bytes, mut cut_bytes) = (0_u64, 0_u64);
         let series = all_ahead(flows, Wanted::All).map(|flow| {
             let (series, payload_bytes) = (flow.record.series(), flow.payload_bytes());

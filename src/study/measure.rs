@@ -357,9 +357,8 @@ impl Run<'_> {
             .iter()
             .filter_map(|bin| self.balance(floor_ns, bin))
             .collect();
-        let mean = |part: fn(&metric::Balance) -> f64| {
-            stats::mean(&balances.iter().map(part).collect::<Vec<_>>())
-        };
+        let mean =
+            |part: fn(&Balance) -> f64| stats::mean(&balances.iter().map(part).collect::<Vec<_>>());
         values.set(Metric::Pm, mean(|balance| balance.pm));
         values.set(Metric::PmGoodput, mean(|balance| balance.goodput));
         values.set(Metric::PmDelay, mean(|balance| balance.delay));

@@ -439,6 +439,17 @@ impl HalfFlow {
         }
     }
 
+    /// Of so many ids that the last packet skipped, while the peer has sent nothing but SYNs, how many took the ACKs that
+    /// these ask for: each copy one, as far as none of these ACKs can have passed before.
+    pub(super) fn asked_by_syns(&self, peer: &Self, skipped: u16) -> u16 {
+        let copies = if self.ids.is_second() {
+            peer.packets
+        } else {
+            1
+        };
+        u16::try_from(copies).map_or(skipped, |copies| copies.min(skipped))
+    }
+
     /// Whether a packet has payload, all of it below the highest byte seen.
     pub(super) fn is_below_highest(&self, seq: Seq, len: u32) -> bool {
         let end = |unwrapper: Unwrapper| unwrapper.offset(seq, self.high) + i64::from(len);

@@ -455,17 +455,6 @@ impl HalfFlow {
         }
     }
 
-    /// Of so many ids that the last packet skipped, while the peer has sent nothing but SYNs, how many took the ACKs that
-    /// these ask for: each copy one, as far as none of these ACKs can have passed before.
-    fn asked_by_syns(&self, peer: &Self, skipped: u16) -> u16 {
-        let copies = if self.ids.is_second() {
-            peer.packets
-        } else {
-            1
-        };
-        u16::try_from(copies).map_or(skipped, |copies| copies.min(skipped))
-    }
-
     /// The left edge of who repeats what begins at `start` and passes at `at`, where it lies below and was to be
     /// repeated before: it was sent earlier (RFC 8985 section 6.2), or has been missing for as long as a timer takes.
     /// What passed from `unheard_at` on has not moved it.

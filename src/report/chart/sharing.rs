@@ -248,11 +248,11 @@ fn rivals<'a, 's>(scene: &'s Scene<'a>) -> Vec<&'s NamedFlow<'a>> {
 /// The joined bins up to where bins of one of these flows are missing, which would look as if it sent nothing; what is
 /// to be said of that. None where none of a flow's is there.
 fn known(mut bins: Bins, joined: i64, flows: &[&NamedFlow<'_>]) -> Option<(Bins, Option<String>)> {
-    let through = |flow: &&&NamedFlow<'_>| flow.flow.record.series().complete_through();
-    let last = flows.iter().map(|flow| through(&flow)).min().flatten()?;
+    let through = |flow: &&NamedFlow<'_>| flow.flow.record.series().complete_through();
+    let last = flows.iter().map(through).min().flatten()?;
     bins.last = bins.last.min(last.saturating_add(1).div_euclid(joined) - 1);
-    let cut = flows.iter().filter(|flow| through(flow) < Some(i64::MAX));
-    let missing = match cut.count() {
+    let cut = flows.iter().map(through);
+    let missing = match cut.filter(|&through| through < Some(i64::MAX)).count() {
         0 => None,
         n => Some(format!(
             "up to where bins of {} are missing",

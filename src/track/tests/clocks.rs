@@ -3,11 +3,8 @@
 use super::{opened, play};
 use crate::event::Reason;
 
-#[test]
-fn a_clock_that_stepped_back_makes_no_answer_too_early_and_no_silence() {
-    // Three losses of a download over 20 ms, the last two repeated behind a step of the capture's clock.
-    let trace = opened(
-        "1000 A>B data 0..1000
+/// A download over 20 ms, of which 1000..2000 is lost and repeated, before the clock steps back.
+const REPEATED: &str = "1000 A>B data 0..1000
          1020 B>A ack 1000
          1100 A>B data 1000..2000
          1101 A>B data 2000..3000
@@ -17,7 +14,17 @@ fn a_clock_that_stepped_back_makes_no_answer_too_early_and_no_silence() {
          1122 B>A ack 1000 sack 2000..4000
          1123 B>A ack 1000 sack 2000..5000
          1133 A>B data 1000..2000
-         533 B>A ack 5000
+         ";
+
+fn opened_and(rest: &str) -> String {
+    opened(REPEATED) + rest
+}
+
+#[test]
+fn a_clock_that_stepped_back_makes_no_answer_too_early_and_no_silence() {
+    // Its answer passes behind the step.
+    let trace = opened_and(
+        "533 B>A ack 5000
          540 A>B data 5000..6000
          560 B>A ack 6000",
     );
@@ -28,18 +35,8 @@ fn a_clock_that_stepped_back_makes_no_answer_too_early_and_no_silence() {
     assert_eq!(reasons(&trace), [Reason::Fast]);
     assert_eq!(play(&trace).lost, [0, 1]);
     // A repeat that was lost, too, is repeated behind the step, as what was sent behind it was reported.
-    let again = opened(
-        "1000 A>B data 0..1000
-         1020 B>A ack 1000
-         1100 A>B data 1000..2000
-         1101 A>B data 2000..3000
-         1102 A>B data 3000..4000
-         1103 A>B data 4000..5000
-         1121 B>A ack 1000 sack 2000..3000
-         1122 B>A ack 1000 sack 2000..4000
-         1123 B>A ack 1000 sack 2000..5000
-         1133 A>B data 1000..2000
-         1134 A>B data 5000..6000
+    let again = opened_and(
+        "1134 A>B data 5000..6000
          554 B>A ack 1000 sack 2000..6000
          566 A>B data 1000..2000
          586 B>A ack 6000",

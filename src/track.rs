@@ -45,6 +45,7 @@ mod telling;
 mod tests;
 mod ticks;
 mod times;
+mod too_long;
 mod turns;
 mod window;
 

@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 
 use self::frames::Frames;
 use super::rtt::later;
-use crate::event::Verdict;
+use super::too_long::Piece;
+use crate::event::{Evidence, Verdict};
 use crate::time::CaptureTime;
 
 /// Ids that were skipped before a packet, and that packet.
@@ -134,6 +135,8 @@ struct Skips {
     sent_to: Option<i64>,
     /// When that was told last.
     sent_to_at: CaptureTime,
+    /// Skipped ids told of it, and no number.
+    is_cut: bool,
     /// Ids were skipped, and it is not known yet whether they count.
     is_early: bool,
     /// One of both: asked for with every packet.
@@ -142,6 +145,8 @@ struct Skips {
     timer: Timer,
     /// Packets that repeated bytes if they do, and what they are then.
     early: Vec<(i64, i64, Verdict)>,
+    /// The last data packet, where it may be a piece of one that was too long for the path.
+    piece: Option<Piece>,
     /// What ids tell of the packets of merged frames.
     frames: Frames,
 }
@@ -201,9 +206,9 @@ impl Emissions {
     /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
     #[inline]
     pub(super) fn may_repeat(&self) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|skips| !skips.unseen_new.is_empty() || skips.is_pending)
+        self.0.as_ref().is_some_and(|skips| {
+            !skips.unseen_new.is_empty() || skips.is_pending || skips.piece.is_some()
+        })
     }
 
     /// A packet passed before which nothing was skipped.
@@ -299,6 +304,13 @@ impl Emissions {
     pub(super) fn on_skipped_by_others(&mut self, ids: u16) {
         if let Some(skips) = &mut self.0 {
             skips.lost = skips.lost.saturating_sub(ids.into());
+        }
+    }
+
+    /// They were after all.
+    pub(super) fn on_skipped_after_all(&mut self, ids: u16) {
+        if let Some(skips) = &mut self.0 {
+            skips.lost += u64::from(ids);
         }
     }
 
@@ -402,8 +414,26 @@ impl Emissions {
         if skips.sent_to < Some(offset) {
             skips.sent_to = Some(offset);
             skips.sent_to_at = at;
+            skips.is_cut = false;
         }
         skips.is_pending = true;
+    }
+
+    /// The same, as ids tell that were skipped before packets that became shorter.
+    pub(super) fn note_cut(&mut self, offset: i64, at: CaptureTime) {
+        let is_news = self.sent_to() < Some(offset);
+        self.note_sent(offset, at);
+        if let Some(skips) = self.0.as_mut().filter(|_| is_news) {
+            skips.is_cut = true;
+        }
+    }
+
+    /// What tells up to where the sender has sent.
+    pub(super) fn sent_to_evidence(&self) -> Evidence {
+        match &self.0 {
+            Some(skips) if skips.is_cut => Evidence::IpId,
+            _ => Evidence::Sequence,
+        }
     }
 
     /// Up to where the sender is known to have sent, if that is above the highest byte seen.
@@ -482,6 +512,18 @@ impl Emissions {
             skips.timer.is_answered = true;
             skips.timer.answer = skips.timer.answer.or(tsval);
         }
+    }
+
+    /// A packet passed that may be a piece of one that was too long for the path.
+    pub(super) fn note_piece(&mut self, piece: Piece) {
+        if let Some(skips) = &mut self.0 {
+            skips.piece = Some(piece);
+        }
+    }
+
+    /// The last data packet, where it may have been one.
+    pub(super) fn take_piece(&mut self) -> Option<Piece> {
+        self.0.as_mut()?.piece.take()
     }
 
     /// Whether any ACK since the timer's packet made progress.

@@ -314,12 +314,13 @@ impl HalfFlow {
         let len = segment.payload_len;
         let skips = step.skipped() > 0;
         let goes_on = start == self.high;
+        let in_pieces = self.goes_on_in_pieces(dir, segment, start, sink);
         if goes_on {
             if skips && self.has_nothing_missing() && !(self.repair.is_of_tail || self.owes_ack) {
                 self.ids.doubt();
             }
             self.doubt_timeout(dir, segment.at, sink);
-            if self.repair.last_timer.is_some() {
+            if self.repair.last_timer.is_some() && !in_pieces {
                 self.doubt_timer(dir, segment, step, sink);
             }
         } else {
@@ -336,7 +337,7 @@ impl HalfFlow {
         let verdict = if len <= 1 && self.window.is_closed() {
             Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
         } else if was_sent {
-            self.lost_tail(start, end, segment, Evidence::Sequence)
+            self.lost_tail(start, end, segment, self.emissions.sent_to_evidence())
         } else if let Some(verdict) = below_report {
             verdict
         } else if self.cannot_repeat(step, start) {
@@ -355,9 +356,11 @@ impl HalfFlow {
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
         let is_timer = repeats && !is_asked && !is_told;
-        if goes_on && verdict == Verdict::NEW {
-            self.note_elsewhere(step, segment.at);
-        }
+        let elsewhere = if goes_on && verdict == Verdict::NEW {
+            self.note_elsewhere(step, segment.at)
+        } else {
+            0
+        };
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.repair.last_timer = is_timer.then_some(pause);
@@ -370,6 +373,9 @@ impl HalfFlow {
             });
         }
         self.repair.is_of_tail = repeats;
+        if let Some(piece) = self.piece_of(segment, start, elsewhere) {
+            self.emissions.note_piece(piece);
+        }
         self.note_higher((segment.at, len), end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);

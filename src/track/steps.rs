@@ -8,7 +8,7 @@ use super::in_flight::Marks;
 use super::packet_size::Mss;
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{Direction, FlowSink, LossPlace, Verdict};
+use crate::event::{Direction, FlowSink, LossPlace};
 use crate::time::CaptureTime;
 
 /// More bytes than this are not lost in a row above all that was seen: a number so far away is damaged.
@@ -237,15 +237,17 @@ impl HalfFlow {
     }
 
     /// New data passed at `at`, just above the highest byte seen. Of ids that it skipped none was lost data, since no
-    /// byte is missing, and where there was no reason to repeat any none was a repeat: they went elsewhere.
-    pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) {
+    /// byte is missing, and where there was no reason to repeat any none was a repeat: how many went elsewhere.
+    pub(super) fn note_elsewhere(&mut self, step: Step, at: CaptureTime) -> u16 {
         let skipped = match step {
             Step::Early(skipped) => skipped.max(0).unsigned_abs(),
             known => known.skipped(),
         };
-        if skipped > 0 && self.had_nothing_to_repeat(at) {
-            self.emissions.on_skipped_by_others(skipped);
+        if skipped == 0 || !self.had_nothing_to_repeat(at) {
+            return 0;
         }
+        self.emissions.on_skipped_by_others(skipped);
+        skipped
     }
 
     /// Whether the sender of new data that passes at `at`, just above the highest byte seen, had no reason to repeat
@@ -577,16 +579,13 @@ impl HalfFlow {
         }
         for (start, end, now) in self.emissions.take_early() {
             let index = self.in_flight.overlapping(start, end).start;
-            let Some(sent) = self.in_flight.get_mut(index).filter(|sent| {
-                sent.start == start && sent.end() == end && sent.verdict == Verdict::NEW
-            }) else {
-                continue;
-            };
-            if now.lost.is_some() {
-                sent.marks.set(Marks::LOST_UPSTREAM);
-                self.tell_lost_upstream(dir, 1, sink);
+            let is_whole = self
+                .in_flight
+                .get(index)
+                .is_some_and(|sent| sent.start == start && sent.end() == end);
+            if is_whole {
+                self.judge_repeat(dir, index, now, sink);
             }
-            self.judge_again(dir, index, now, sink);
         }
     }
 }

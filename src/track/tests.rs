@@ -48,6 +48,7 @@ mod tail_probes;
 mod tails;
 mod ticks;
 mod timers;
+mod too_long;
 mod unneeded;
 
 use std::fmt::Write as _;

@@ -1,0 +1,119 @@
+//! Packets that were longer than the path takes, sent again in pieces (RFC 1191 section 4).
+
+use super::{check, opened, play};
+use crate::event::Class;
+
+/// Ids 6 to 9 were 4000..8000, which a router in front of here dropped and told of: all four are sent again in pieces
+/// of 600 bytes, sooner than a round trip later.
+const PIECES: &str = "100 A>B data 0..1000 id 2
+     101 A>B data 1000..2000 id 3
+     102 A>B data 2000..3000 id 4
+     103 A>B data 3000..4000 id 5
+     123 B>A ack 4000
+     138 A>B data 4000..4600 id 10
+     138 A>B data 4600..5000 id 11
+     138 A>B data 5000..5600 id 12
+     138 A>B data 5600..6000 id 13
+     138 A>B data 6000..6600 id 14
+     138 A>B data 6600..7000 id 15
+     158 B>A ack 7000
+     168 A>B data 7000..7600 id 16
+     168 A>B data 7600..8000 id 17
+     168 A>B data 8000..8600 id 18
+     188 B>A ack 8600";
+
+/// How many of A's packets repeat bytes.
+fn repeats(trace: &str) -> usize {
+    let rows = play(&opened(trace)).rows;
+    let repeats = |class| class == Class::Retransmission;
+    rows.iter().filter(|row| repeats(row.verdict.class)).count()
+}
+
+#[test]
+fn packets_too_long_for_the_path_are_repeated_in_pieces() {
+    check(
+        &opened(PIECES),
+        "100 new 0..1000 rtt 23 stretch_ack
+         101 new 1000..2000 rtt 22 stretch_ack
+         102 new 2000..3000 rtt 21 stretch_ack
+         103 new 3000..4000 rtt 20 stretch_ack
+         138 retransmission 4000..4600 fast upstream ip_id
+         138 retransmission 4600..5000 fast upstream ip_id
+         138 retransmission 5000..5600 fast upstream ip_id
+         138 retransmission 5600..6000 fast upstream ip_id
+         138 retransmission 6000..6600 fast upstream ip_id
+         138 retransmission 6600..7000 fast upstream ip_id
+         168 retransmission 7000..7600 fast upstream ip_id
+         168 retransmission 7600..8000 fast upstream ip_id
+         168 new 8000..8600 rtt 20 recovery",
+    );
+    // As many packets were lost as ids skipped, however many pieces they became.
+    let seen = play(&opened(PIECES));
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([4, 0], 4));
+    // After as long as a timer takes, one of the four may have been its repeat of the first.
+    let late = [
+        ("138", "438"),
+        ("158", "458"),
+        ("168", "468"),
+        ("188", "488"),
+    ];
+    let later = late.iter().fold(PIECES.to_owned(), |trace, (from, to)| {
+        trace
+            .replace(&format!("{from} A"), &format!("{to} A"))
+            .replace(&format!("{from} B"), &format!("{to} B"))
+    });
+    assert_eq!(repeats(&later), 6);
+}
+
+#[test]
+fn what_is_shorter_is_no_piece_where_it_ends_what_was_to_be_sent_or_the_next_does_not_fit() {
+    let pushed = PIECES.replace("4600 id 10", "4600 psh id 10");
+    assert_eq!(repeats(&pushed), 0);
+    // Nor where SACK blocks take room.
+    let reports = PIECES.replace("4600 id 10", "4600 ack 0 sack 500..600 id 10");
+    assert_eq!(repeats(&reports), 0);
+    // Neither as long as the one before nor the rest of a packet.
+    let other = PIECES
+        .replace("4600..5000", "4600..5100")
+        .replace("5000..5600", "5100..5600");
+    assert_eq!(repeats(&other), 0);
+    // Nothing was skipped.
+    let all_here = (10..=18).fold(PIECES.to_owned(), |trace, id| {
+        trace.replace(&format!("id {id}"), &format!("id {}", id - 4))
+    });
+    assert_eq!(repeats(&all_here), 0);
+}
+
+#[test]
+fn pieces_go_on_above_what_was_short_enough() {
+    // Ids 6 to 9 were 4000..8000 and 11 and 12 8400..10400.
+    let trace = "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         103 A>B data 3000..4000 id 5
+         123 B>A ack 4000
+         133 A>B data 8000..8400 psh id 10
+         138 A>B data 4000..4600 id 13
+         138 A>B data 4600..5000 id 14
+         138 A>B data 5000..5600 id 15
+         138 A>B data 5600..6000 id 16
+         138 A>B data 6000..6600 id 17
+         138 A>B data 6600..7000 id 18
+         138 A>B data 7000..7600 id 19
+         138 A>B data 7600..8000 id 20
+         138 A>B data 8400..9000 id 21
+         138 A>B data 9000..9400 id 22
+         138 A>B data 9400..10000 id 23
+         138 A>B data 10000..10400 id 24
+         139 A>B data 10400..11000 id 25
+         159 B>A ack 11000";
+    let rows = play(&opened(trace)).rows;
+    let new: Vec<i64> = rows
+        .iter()
+        .filter(|row| row.verdict.class == Class::New)
+        .map(|row| row.offset)
+        .collect();
+    assert_eq!(new, [0, 1000, 2000, 3000, 8000, 10_400]);
+    let seen = play(&opened(trace));
+    assert_eq!((seen.lost, seen.state.skipped_packets), ([6, 0], 6));
+}

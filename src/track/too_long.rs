@@ -1,0 +1,94 @@
+//! Packets above all that was seen that are sent again in pieces, as they were longer than the path takes.
+//!
+//! A router that drops them tells their sender how long they may be (RFC 1191 section 4), or the sender finds out by
+//! itself (RFC 4821). It sends all of them again at once: no timer, which opens the window for one packet, and perhaps
+//! sooner than a round trip after them, as the router is nearer than the receiver.
+
+use super::half::HalfFlow;
+use super::in_flight::Marks;
+use crate::decode::{Segment, TcpFlags};
+use crate::event::{Direction, Evidence, FlowSink, Verdict};
+
+/// A packet just above the highest byte seen, shorter than packets were before, which ids were skipped before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    len: u32,
+    end: i64,
+    /// Up to where what was skipped reaches, if those packets were full.
+    sent_to: i64,
+    /// Of what was skipped so much was taken for others' packets.
+    elsewhere: u16,
+}
+
+impl HalfFlow {
+    /// A segment that begins at `start`, where it may be a piece of a packet: senders push the end of what they were
+    /// given, and leave nothing out before that.
+    pub(super) fn piece_of(&self, segment: &Segment, start: i64, elsewhere: u16) -> Option<Piece> {
+        // In a silence timers may have repeated the first of them, whole.
+        let timers = usize::from(self.timers_before(segment.at));
+        let lost = self.emissions.unseen_new().saturating_sub(timers);
+        let lost = i64::try_from(lost).unwrap_or(i64::MAX);
+        let (len, full) = (segment.payload_len, self.packet_size.full());
+        // SACK blocks take room, too.
+        let ends = segment.flags.has(TcpFlags::PSH) || !segment.sack.as_slice().is_empty();
+        let is_short = len < full && !ends;
+        (lost > 0 && is_short && start == self.high).then(|| Piece {
+            len,
+            end: start + i64::from(len),
+            sent_to: start.saturating_add(lost.saturating_mul(full.into())),
+            elsewhere,
+        })
+    }
+
+    /// Whether `segment`, which begins at `start`, not below the highest byte seen, is the next piece behind one: as long,
+    /// or the rest of a packet. Then all that was skipped is known to be repeated, however many pieces that takes.
+    pub(super) fn goes_on_in_pieces<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        segment: &Segment,
+        start: i64,
+        sink: &mut S,
+    ) -> bool {
+        let Some(piece) = self.emissions.take_piece() else {
+            return false;
+        };
+        let len = segment.payload_len;
+        let goes_on =
+            piece.end == start && (len == piece.len || len + piece.len == self.packet_size.full());
+        if !goes_on || !self.are_ids_unshared() {
+            return false;
+        }
+        self.emissions.on_skipped_after_all(piece.elsewhere);
+        if piece.sent_to > self.high {
+            self.emissions.note_cut(piece.sent_to, segment.at);
+        }
+        let first = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let start = piece.end - i64::from(piece.len);
+        let now = self.lost_tail(start, piece.end, segment, Evidence::IpId);
+        if self.judge_repeat(dir, first, now, sink) {
+            self.mark(start, piece.end, Marks::RESENT);
+            self.repair.is_of_tail = true;
+        }
+        true
+    }
+
+    /// The range at `index`, a packet of its own, was taken for new and is a repeat, `now`: whether it was.
+    pub(super) fn judge_repeat<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        now: Verdict,
+        sink: &mut S,
+    ) -> bool {
+        let sent = self.in_flight.get_mut(index);
+        let Some(sent) = sent.filter(|sent| sent.verdict == Verdict::NEW) else {
+            return false;
+        };
+        if now.lost.is_some() {
+            sent.marks.set(Marks::LOST_UPSTREAM);
+            self.tell_lost_upstream(dir, 1, sink);
+        }
+        self.judge_again(dir, index, now, sink);
+        true
+    }
+}

@@ -243,6 +243,9 @@ impl HalfFlow {
                     .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
             }
         }
+        if start < self.high {
+            self.emissions.take_piece();
+        }
         let taken = if start >= self.high {
             self.on_new(dir, segment, start, end, step, sink)
         } else if end > self.high {
@@ -356,11 +359,8 @@ impl HalfFlow {
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
         let is_timer = repeats && !is_asked && !is_told;
-        let elsewhere = if goes_on && verdict == Verdict::NEW {
-            self.note_elsewhere(step, segment.at)
-        } else {
-            0
-        };
+        let is_next = goes_on && verdict == Verdict::NEW;
+        let elsewhere = is_next.then(|| self.note_elsewhere(step, segment.at));
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.repair.last_timer = is_timer.then_some(pause);
@@ -373,9 +373,7 @@ impl HalfFlow {
             });
         }
         self.repair.is_of_tail = repeats;
-        if let Some(piece) = self.piece_of(segment, start, elsewhere) {
-            self.emissions.note_piece(piece);
-        }
+        self.note_piece(segment, start, elsewhere);
         self.note_higher((segment.at, len), end, repeats);
         self.high = end;
         let mut sent = sent_of(segment, start, len, verdict);

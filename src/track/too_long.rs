@@ -21,23 +21,28 @@ pub(super) struct Piece {
 }
 
 impl HalfFlow {
-    /// A segment that begins at `start`, where it may be a piece of a packet: senders push the end of what they were
-    /// given, and leave nothing out before that.
-    pub(super) fn piece_of(&self, segment: &Segment, start: i64, elsewhere: u16) -> Option<Piece> {
+    /// Takes note of a segment that begins at `start`, where it may be a piece of a packet: senders push the end of what
+    /// they were given, and leave nothing out before that. So many of the ids skipped before it were taken for others'.
+    pub(super) fn note_piece(&mut self, segment: &Segment, start: i64, elsewhere: Option<u16>) {
+        let skipped = self.emissions.unseen_new();
+        if skipped == 0 {
+            return;
+        }
         // In a silence timers may have repeated the first of them, whole.
         let timers = usize::from(self.timers_before(segment.at));
-        let lost = self.emissions.unseen_new().saturating_sub(timers);
-        let lost = i64::try_from(lost).unwrap_or(i64::MAX);
+        let lost = i64::try_from(skipped.saturating_sub(timers)).unwrap_or(i64::MAX);
         let (len, full) = (segment.payload_len, self.packet_size.full());
         // SACK blocks take room, too.
         let ends = segment.flags.has(TcpFlags::PSH) || !segment.sack.as_slice().is_empty();
         let is_short = len < full && !ends;
-        (lost > 0 && is_short && start == self.high).then(|| Piece {
-            len,
-            end: start + i64::from(len),
-            sent_to: start.saturating_add(lost.saturating_mul(full.into())),
-            elsewhere,
-        })
+        if lost > 0 && is_short && start == self.high {
+            self.emissions.note_piece(Piece {
+                len,
+                end: start + i64::from(len),
+                sent_to: start.saturating_add(lost.saturating_mul(full.into())),
+                elsewhere: elsewhere.unwrap_or(0),
+            });
+        }
     }
 
     /// Whether `segment`, which begins at `start`, not below the highest byte seen, is the next piece behind one: as long,

@@ -37,6 +37,7 @@ impl Skips {
         self.skipped.is_empty()
             && self.waiting.is_empty()
             && self.unseen_new.is_empty()
+            && self.piece.is_none()
             && !(self.all_lost | self.is_pending)
     }
 

@@ -35,6 +35,13 @@ impl PacketSize {
         }
     }
 
+    /// The same of packets that are `stamped` with timestamps or not, which take room that the MSS does not tell of.
+    pub(super) fn full_stamped(self, stamped: bool) -> u32 {
+        let options_len = if stamped { OPTIONS_LEN } else { 0 };
+        let most = self.mss.get().map_or(u32::MAX, u32::from);
+        self.full().min(most.saturating_sub(options_len)).max(1)
+    }
+
     /// Payload of a full packet where one that carries `len` bytes was among those that came: what was lost before it
     /// may be the first that were as large.
     pub(super) fn full_with(self, len: u32) -> u32 {
@@ -120,9 +127,17 @@ mod tests {
         assert_eq!(size.full(), 1000);
         assert_eq!((size.full_with(700), size.full_with(1448)), (1000, 1448));
         assert_eq!(size.full_with(2 * 1460), 1460);
+        assert_eq!(
+            (size.full_stamped(false), size.full_stamped(true)),
+            (1000, 1000)
+        );
         // A frame of several packets.
         size.note(4344);
         assert_eq!(size.full(), 1460);
+        assert_eq!(
+            (size.full_stamped(false), size.full_stamped(true)),
+            (1460, 1448)
+        );
     }
 
     #[test]

@@ -31,7 +31,8 @@ impl HalfFlow {
         // In a silence timers may have repeated the first of them, whole.
         let timers = usize::from(self.timers_before(segment.at));
         let lost = i64::try_from(skipped.saturating_sub(timers)).unwrap_or(i64::MAX);
-        let (len, full) = (segment.payload_len, self.packet_size.full());
+        let stamped = segment.timestamps.is_some();
+        let (len, full) = (segment.payload_len, self.packet_size.full_stamped(stamped));
         // SACK blocks take room, too.
         let ends = segment.flags.has(TcpFlags::PSH) || !segment.sack.as_slice().is_empty();
         let is_short = len < full && !ends;
@@ -58,8 +59,8 @@ impl HalfFlow {
             return false;
         };
         let len = segment.payload_len;
-        let goes_on =
-            piece.end == start && (len == piece.len || len + piece.len == self.packet_size.full());
+        let full = self.packet_size.full_stamped(segment.timestamps.is_some());
+        let goes_on = piece.end == start && (len == piece.len || len + piece.len == full);
         if !goes_on || !self.are_ids_unshared() {
             return false;
         }

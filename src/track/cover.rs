@@ -145,7 +145,8 @@ impl Cover {
         let is_again = self
             .again
             .is_some_and(|(start, end)| start < sent.end() && sent.start < end);
-        let answered = echoed.filter(|_| (older || echo == sent.tsval) && !is_again);
+        let answered =
+            echoed.filter(|copy| (older || echo == sent.tsval) && !(is_again || copy.is_sampled));
         let answer = answered.map(|copy| Answer {
             sent_at: copy.at,
             row: copy.row,

@@ -27,6 +27,8 @@ pub(super) struct EarlierCopy {
     /// What it was told to be, if that is a repeat of its own that was needed: known for as long as its range is, and
     /// to [`Superseded`](super::copies::Superseded) only until an ACK covers it.
     pub(super) needed: Option<Needed>,
+    /// It gives no RTT sample: its packet has given it, or its last byte is in a range above.
+    pub(super) is_sampled: bool,
     /// Of the first of a range: DSACKs that told of it; saturates.
     dsacks: u8,
 }
@@ -48,6 +50,7 @@ impl EarlierCopy {
             row,
             id,
             needed: None,
+            is_sampled: false,
             dsacks: 0,
         }
     }

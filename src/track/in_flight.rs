@@ -444,6 +444,7 @@ impl InFlight {
         };
         let mut copy = sent.latest();
         copy.needed = needed;
+        copy.is_sampled = sent.marks.has(Marks::SAMPLED);
         if sent.copies == 1 {
             self.earlier.set_first(sent.start, copy);
         } else {

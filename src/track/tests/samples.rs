@@ -196,3 +196,21 @@ fn an_ack_that_tells_of_a_copy_that_came_again_gives_no_sample_of_the_one_before
     // Without that the ACK may have been late.
     assert_eq!(rtts(&trace.replace(" sack 0..1000", "")), [Some(320), None]);
 }
+
+#[test]
+fn a_frame_of_which_a_part_was_sent_again_gives_no_second_sample() {
+    // SACK reports its last byte. What is repeated below came first after all, as the echo of the last ACK shows.
+    let seen = play(&opened(
+        "100 A>B data 0..20000 ts 10/1
+         107 B>A ack 9000 ts 2/10 sack 10000..20000
+         108 A>B data 9000..10000 ts 11/2
+         109 B>A ack 20000 ts 2/10",
+    ));
+    assert_eq!(seen.rtts_ms, [7]);
+    let rows: Vec<Option<i64>> = seen
+        .rows
+        .iter()
+        .map(|row| row.rtt.map(|(ns, _)| ns / 1_000_000))
+        .collect();
+    assert_eq!(rows, [Some(7), None]);
+}

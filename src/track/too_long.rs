@@ -9,10 +9,15 @@ use super::in_flight::Marks;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, Evidence, FlowSink, Verdict};
 
+/// Ranges looked at before a packet.
+const LATELY_MAX: usize = 8;
+
 /// A packet just above the highest byte seen, shorter than packets were before, which ids were skipped before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     len: u32,
+    /// Payload of a full packet before it.
+    full: u32,
     end: i64,
     /// Up to where what was skipped reaches, if those packets were full.
     sent_to: i64,
@@ -31,19 +36,31 @@ impl HalfFlow {
         // In a silence timers may have repeated the first of them, whole.
         let timers = usize::from(self.timers_before(segment.at));
         let lost = i64::try_from(skipped.saturating_sub(timers)).unwrap_or(i64::MAX);
-        let stamped = segment.timestamps.is_some();
-        let (len, full) = (segment.payload_len, self.packet_size.full_stamped(stamped));
+        let len = segment.payload_len;
+        let full = self.full_lately(len, segment.timestamps.is_some());
         // SACK blocks take room, too.
         let ends = segment.flags.has(TcpFlags::PSH) || !segment.sack.as_slice().is_empty();
         let is_short = len < full && !ends;
         if lost > 0 && is_short && start == self.high {
             self.emissions.note_piece(Piece {
                 len,
+                full,
                 end: start + i64::from(len),
                 sent_to: start.saturating_add(lost.saturating_mul(full.into())),
                 elsewhere: elsewhere.unwrap_or(0),
             });
         }
+    }
+
+    /// Payload of a full packet, `stamped` with timestamps or not, before one of `len` bytes: that of the last ones if
+    /// these were longer, as the path may have taken more before them.
+    fn full_lately(&self, len: u32, stamped: bool) -> u32 {
+        let full = self.packet_size.full_stamped(stamped);
+        let from = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let lately = (from.saturating_sub(LATELY_MAX)..=from)
+            .filter_map(|index| self.in_flight.get(index))
+            .map(|sent| sent.len.min(full));
+        lately.max().filter(|&lately| lately > len).unwrap_or(full)
     }
 
     /// Whether `segment`, which begins at `start`, not below the highest byte seen, is the next piece behind one: as long,
@@ -59,8 +76,7 @@ impl HalfFlow {
             return false;
         };
         let len = segment.payload_len;
-        let full = self.packet_size.full_stamped(segment.timestamps.is_some());
-        let goes_on = piece.end == start && (len == piece.len || len + piece.len == full);
+        let goes_on = piece.end == start && (len == piece.len || len + piece.len == piece.full);
         if !goes_on || !self.are_ids_unshared() {
             return false;
         }

@@ -138,3 +138,27 @@ fn pieces_go_on_above_what_was_short_enough() {
     let seen = play(&opened(trace));
     assert_eq!((seen.lost, seen.state.skipped_packets), ([6, 0], 6));
 }
+
+#[test]
+fn a_path_may_take_less_twice() {
+    // First 1000 bytes, then 600 while there was nothing above that for long, then 400.
+    let trace = "40 A>B data 0..1000 id 2
+         60 B>A ack 1000
+         90 A>B data 1000..1600 psh id 3
+         91 A>B data 1600..2200 psh id 4
+         92 A>B data 2200..2800 psh id 5
+         93 A>B data 2800..3400 psh id 6
+         94 A>B data 3400..4000 psh id 7
+         95 A>B data 4000..4600 psh id 8
+         96 A>B data 4600..5200 psh id 9
+         97 A>B data 5200..5800 psh id 10
+         98 A>B data 5800..6400 psh id 11
+         118 B>A ack 6400
+         133 A>B data 6400..6800 id 14
+         133 A>B data 6800..7000 id 15
+         133 A>B data 7000..7400 id 16
+         133 A>B data 7400..7600 psh id 17
+         133 A>B data 7600..8000 id 18
+         153 B>A ack 8000";
+    assert_eq!(repeats(trace), 4);
+}

@@ -395,8 +395,13 @@ impl HalfFlow {
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
+        // Of a tail that was lost timers repeat the first packet, the last of them with what passes now.
+        let of_tail = start == Some(self.high) && self.una >= Some(self.high) && skipped > 0;
         let timers = if at_edge {
             self.timers_within(silence_ns)
+        } else if of_tail {
+            let before = self.timers_within(silence_ns).saturating_sub(1);
+            before.min(skipped - 1)
         } else {
             0
         };

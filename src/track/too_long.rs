@@ -33,15 +33,13 @@ impl HalfFlow {
         if skipped == 0 {
             return;
         }
-        // In a silence timers may have repeated the first of them, whole.
-        let timers = usize::from(self.timers_before(segment.at));
-        let lost = i64::try_from(skipped.saturating_sub(timers)).unwrap_or(i64::MAX);
+        let lost = i64::try_from(skipped).unwrap_or(i64::MAX);
         let len = segment.payload_len;
         let full = self.full_lately(len, segment.timestamps.is_some());
         // SACK blocks take room, too.
         let ends = segment.flags.has(TcpFlags::PSH) || !segment.sack.as_slice().is_empty();
         let is_short = len < full && !ends;
-        if lost > 0 && is_short && start == self.high {
+        if is_short && start == self.high {
             self.emissions.note_piece(Piece {
                 len,
                 full,

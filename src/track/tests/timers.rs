@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{last_reason, opened, opened_bare, play};
-use crate::event::Reason;
+use crate::event::{Class, Reason};
 
 #[test]
 fn a_second_repeat_of_the_left_edge_is_a_timers_unless_something_sent_after_the_first_has_arrived()
@@ -385,4 +385,41 @@ fn where_the_way_to_the_sender_is_not_known_new_data_does_not_tell_that_it_knew_
     let seen = play(&trace.join("\n"));
     let repeats = seen.rows.iter().filter_map(|row| row.verdict.reason);
     assert_eq!(repeats.collect::<Vec<_>>(), [Reason::Fast, Reason::Fast]);
+}
+
+#[test]
+fn of_a_lost_tail_timers_repeat_the_first_packet_as_often_as_they_can_have_fired() {
+    // Ids 5 to 8 were 3000..4000, and three timers' repeats of it: in 3.3 s four fire, each after twice as long as the
+    // one before (RFC 6298 section 5.5), of which the last one brings it here.
+    let repeated_to = |skipped: u32| {
+        let id = |packet: u32| 5 + skipped + packet;
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             122 B>A ack 3000
+             3400 A>B data 3000..4000 id {}
+             3420 B>A ack 4000
+             3430 A>B data 4000..5000 id {}
+             3431 A>B data 5000..6000 id {}
+             3451 B>A ack 6000
+             3461 A>B data 6000..7000 id {}",
+            id(0),
+            id(1),
+            id(2),
+            id(3)
+        )));
+        let repeats = seen
+            .rows
+            .iter()
+            .filter(|row| row.verdict.class == Class::Retransmission);
+        repeats
+            .map(|row| row.offset + i64::from(row.payload_len))
+            .max()
+    };
+    assert_eq!(repeated_to(4), Some(4000));
+    // Of six, three were 3000..6000.
+    assert_eq!(repeated_to(6), Some(6000));
+    // One at least had been sent before.
+    assert_eq!(repeated_to(1), Some(4000));
 }

@@ -583,14 +583,7 @@ impl HalfFlow {
             return;
         }
         for (start, end, now) in self.emissions.take_early() {
-            let index = self.in_flight.overlapping(start, end).start;
-            let is_whole = self
-                .in_flight
-                .get(index)
-                .is_some_and(|sent| sent.start == start && sent.end() == end);
-            if is_whole {
-                self.judge_repeat(dir, index, now, sink);
-            }
+            self.judge_repeat(dir, (start, end), now, sink);
         }
     }
 }

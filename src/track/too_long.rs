@@ -27,7 +27,8 @@ pub(super) struct Piece {
 
 impl HalfFlow {
     /// Takes note of a segment that begins at `start`, where it may be a piece of a packet: senders push the end of what
-    /// they were given, and leave nothing out before that. So many of the ids skipped before it were taken for others'.
+    /// they were given, and leave nothing out before that. `elsewhere`: of the ids skipped before it so many were taken for
+    /// others'.
     pub(super) fn note_piece(&mut self, segment: &Segment, start: i64, elsewhere: Option<u16>) {
         let skipped = self.emissions.unseen_new();
         if skipped == 0 {
@@ -82,26 +83,27 @@ impl HalfFlow {
         if piece.sent_to > self.high {
             self.emissions.note_cut(piece.sent_to, segment.at);
         }
-        let first = self.in_flight.overlapping(self.high - 1, self.high).start;
-        let start = piece.end - i64::from(piece.len);
-        let now = self.lost_tail(start, piece.end, segment, Evidence::IpId);
-        if self.judge_repeat(dir, first, now, sink) {
-            self.mark(start, piece.end, Marks::RESENT);
+        let (start, end) = (piece.end - i64::from(piece.len), piece.end);
+        let now = self.lost_tail(start, end, segment, Evidence::IpId);
+        if self.judge_repeat(dir, (start, end), now, sink) {
+            self.mark(start, end, Marks::RESENT);
             self.repair.is_of_tail = true;
         }
         true
     }
 
-    /// The range at `index`, a packet of its own, was taken for new and is a repeat, `now`: whether it was.
+    /// The packet `start..end` repeats bytes, `now`, if it is known and was taken for new: whether it was.
     pub(super) fn judge_repeat<S: FlowSink>(
         &mut self,
         dir: Direction,
-        index: usize,
+        (start, end): (i64, i64),
         now: Verdict,
         sink: &mut S,
     ) -> bool {
-        let sent = self.in_flight.get_mut(index);
-        let Some(sent) = sent.filter(|sent| sent.verdict == Verdict::NEW) else {
+        let index = self.in_flight.overlapping(start, end).start;
+        let Some(sent) = self.in_flight.get_mut(index).filter(|sent| {
+            sent.start == start && sent.end() == end && sent.verdict == Verdict::NEW
+        }) else {
             return false;
         };
         if now.lost.is_some() {

@@ -139,7 +139,7 @@ struct Skips {
     is_cut: bool,
     /// Ids were skipped, and it is not known yet whether they count.
     is_early: bool,
-    /// One of both: asked for with every packet.
+    /// That, or `sent_to` or `piece` is known: asked for with every packet.
     is_pending: bool,
     /// The last packet that was taken for a timer's.
     timer: Timer,
@@ -206,9 +206,9 @@ impl Emissions {
     /// Whether what comes next may repeat bytes that were skipped above all that was seen, or tell whether it may.
     #[inline]
     pub(super) fn may_repeat(&self) -> bool {
-        self.0.as_ref().is_some_and(|skips| {
-            !skips.unseen_new.is_empty() || skips.is_pending || skips.piece.is_some()
-        })
+        self.0
+            .as_ref()
+            .is_some_and(|skips| !skips.unseen_new.is_empty() || skips.is_pending)
     }
 
     /// A packet passed before which nothing was skipped.
@@ -276,7 +276,7 @@ impl Emissions {
     pub(super) fn take_early(&mut self) -> Vec<(i64, i64, Verdict)> {
         self.0.as_mut().map_or_else(Vec::new, |skips| {
             skips.is_early = false;
-            skips.is_pending = skips.sent_to.is_some();
+            skips.settle_pending();
             if !skips.early.is_empty() {
                 skips.lost += std::mem::take(&mut skips.lost_with_syn);
             }
@@ -294,6 +294,7 @@ impl Emissions {
                 told: before.told,
                 sent_to: before.sent_to,
                 sent_to_at: before.sent_to_at,
+                is_cut: before.is_cut,
                 is_pending: before.sent_to.is_some(),
                 ..Skips::default()
             };
@@ -388,7 +389,7 @@ impl Emissions {
         if let Some(skips) = &mut self.0 {
             skips.unseen_new.clear();
             skips.sent_to = None;
-            skips.is_pending = skips.is_early;
+            skips.settle_pending();
         }
     }
 
@@ -475,7 +476,7 @@ impl Emissions {
                     above = above.min(beyond.max(0));
                 }
                 skips.sent_to = skips.sent_to.filter(|&sent_to| sent_to > end);
-                skips.is_pending = skips.is_early || skips.sent_to.is_some();
+                skips.settle_pending();
             }
             skips.on_higher(above, mss, repeats, at, slack_ns);
         }
@@ -518,12 +519,16 @@ impl Emissions {
     pub(super) fn note_piece(&mut self, piece: Piece) {
         if let Some(skips) = &mut self.0 {
             skips.piece = Some(piece);
+            skips.is_pending = true;
         }
     }
 
     /// The last data packet, where it may have been one.
     pub(super) fn take_piece(&mut self) -> Option<Piece> {
-        self.0.as_mut()?.piece.take()
+        let skips = self.0.as_mut()?;
+        let piece = skips.piece.take()?;
+        skips.settle_pending();
+        Some(piece)
     }
 
     /// Whether any ACK since the timer's packet made progress.

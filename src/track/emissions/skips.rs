@@ -37,8 +37,12 @@ impl Skips {
         self.skipped.is_empty()
             && self.waiting.is_empty()
             && self.unseen_new.is_empty()
-            && self.piece.is_none()
             && !(self.all_lost | self.is_pending)
+    }
+
+    /// Finds out anew whether anything is pending.
+    pub(super) fn settle_pending(&mut self) {
+        self.is_pending = self.is_early || self.sent_to.is_some() || self.piece.is_some();
     }
 
     pub(super) fn on_skipped(&mut self, gap: &Gap) {

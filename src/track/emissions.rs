@@ -407,26 +407,17 @@ impl Emissions {
     }
 
     /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
-    /// without payload tells that passes at `at`.
-    pub(super) fn note_sent(&mut self, offset: i64, at: CaptureTime) {
+    /// without payload tells that passes at `at`, or, `is_cut`, ids that were skipped before packets that became shorter.
+    pub(super) fn note_sent(&mut self, offset: i64, at: CaptureTime, is_cut: bool) {
         let skips = self.0.get_or_insert_default();
         // All that was skipped before it lies below.
         skips.unseen_new.clear();
         if skips.sent_to < Some(offset) {
             skips.sent_to = Some(offset);
             skips.sent_to_at = at;
-            skips.is_cut = false;
+            skips.is_cut = is_cut;
         }
         skips.is_pending = true;
-    }
-
-    /// The same, as ids tell that were skipped before packets that became shorter.
-    pub(super) fn note_cut(&mut self, offset: i64, at: CaptureTime) {
-        let is_news = self.sent_to() < Some(offset);
-        self.note_sent(offset, at);
-        if let Some(skips) = self.0.as_mut().filter(|_| is_news) {
-            skips.is_cut = true;
-        }
     }
 
     /// What tells up to where the sender has sent.

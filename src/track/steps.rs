@@ -145,9 +145,8 @@ impl HalfFlow {
     /// where that is less than half of what was announced.
     fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
         let announced = self.packet_size.mss.get().map_or(0, u32::from);
-        let from = self.in_flight.overlapping(self.high - 1, self.high).start;
-        let mut lately = (from.saturating_sub(LATELY_MAX)..=from)
-            .filter_map(|index| self.in_flight.get(index))
+        let mut lately = self
+            .lately(LATELY_MAX)
             .filter(|sent| self.packet_size.mss.packets(sent.len, stamped) == 1);
         packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
     }
@@ -309,7 +308,7 @@ impl HalfFlow {
             } else {
                 self.note_left_out(sent_to);
             }
-            self.emissions.note_sent(sent_to, at);
+            self.emissions.note_sent(sent_to, at, false);
         }
     }
 

@@ -5,7 +5,7 @@
 //! sooner than a round trip after them, as the router is nearer than the receiver.
 
 use super::half::HalfFlow;
-use super::in_flight::Marks;
+use super::in_flight::{Marks, Sent};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, Evidence, FlowSink, Verdict};
 
@@ -51,14 +51,17 @@ impl HalfFlow {
         }
     }
 
+    /// The highest range and so many below it.
+    pub(super) fn lately(&self, most: usize) -> impl Iterator<Item = &Sent> {
+        let from = self.in_flight.overlapping(self.high - 1, self.high).start;
+        (from.saturating_sub(most)..=from).filter_map(|index| self.in_flight.get(index))
+    }
+
     /// Payload of a full packet, `stamped` with timestamps or not, before one of `len` bytes: that of the last ones if
     /// these were longer, as the path may have taken more before them.
     fn full_lately(&self, len: u32, stamped: bool) -> u32 {
         let full = self.packet_size.full_stamped(stamped);
-        let from = self.in_flight.overlapping(self.high - 1, self.high).start;
-        let lately = (from.saturating_sub(LATELY_MAX)..=from)
-            .filter_map(|index| self.in_flight.get(index))
-            .map(|sent| sent.len.min(full));
+        let lately = self.lately(LATELY_MAX).map(|sent| sent.len.min(full));
         lately.max().filter(|&lately| lately > len).unwrap_or(full)
     }
 
@@ -81,7 +84,7 @@ impl HalfFlow {
         }
         self.emissions.on_skipped_after_all(piece.elsewhere);
         if piece.sent_to > self.high {
-            self.emissions.note_cut(piece.sent_to, segment.at);
+            self.emissions.note_sent(piece.sent_to, segment.at, true);
         }
         let (start, end) = (piece.end - i64::from(piece.len), piece.end);
         let now = self.lost_tail(start, end, segment, Evidence::IpId);

@@ -44,6 +44,7 @@ mod telling;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod timeouts;
 mod times;
 mod too_long;
 mod turns;

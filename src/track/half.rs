@@ -405,57 +405,6 @@ impl HalfFlow {
         self.knows_of_no_loss() && self.una.is_none_or(|una| self.holes.are_below(una))
     }
 
-    /// The stream goes on with `segment` after what was taken for a timer's repeat: whether that was one.
-    #[cold]
-    fn doubt_timer<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        segment: &Segment,
-        step: Step,
-        sink: &mut S,
-    ) {
-        // A timer opens the window for one packet (RFC 5681 section 3.1, RFC 8985 section 7.3): a
-        // second one before any ACK and any further timer shows that there was none. Ids skipped in the
-        // pause were taken by others then, and older ones by repeats that were lost. While none are open
-        // there is nothing to tell apart.
-        let echo = segment.timestamps.map(|ts| ts.echo);
-        let no_ack_since = self.una.is_some() && !self.emissions.timer_is_answered()
-            || self.emissions.is_unheard(echo);
-        if let Some(skipped) = self.repair.last_timer
-            && no_ack_since
-            && !self.emissions.is_idle()
-            && !self.is_quiet(segment.at)
-        {
-            if skipped {
-                self.ids.share();
-                self.emissions = Emissions::default();
-            } else {
-                self.emissions.forget_timer();
-            }
-            self.repair.is_of_tail = false;
-            self.take_back_timer(dir, sink);
-        }
-        // What was lost with it would have been repeated when it was acknowledged, a round trip later here.
-        let late_ns = 2 * self.delays.round_trip_ns();
-        let is_late = self.times.progress_at > self.times.data_at
-            && self
-                .times
-                .progress_at
-                .is_some_and(|progress| segment.at.since(progress) > late_ns);
-        if is_late && self.emissions.has_surplus() {
-            self.ids.doubt();
-            self.emissions = Emissions::default();
-            self.repair.is_of_tail = false;
-            self.take_back_timer(dir, sink);
-        } else if is_late
-            && matches!(step, Step::Ahead(0) | Step::Early(0))
-            && self.delays.upstream.min_ns().is_some()
-        {
-            // Nothing was: timers had taken more of the ids that were skipped.
-            self.emissions.forget_unseen_new();
-        }
-    }
-
     /// A packet `start..end` that passes at `at` is a repeat by `verdict` if ids count, which is not known yet.
     fn hold_early(&mut self, at: CaptureTime, start: i64, end: i64, verdict: Verdict) {
         if self.repair.is_of_tail || self.may_end_timer(at) {

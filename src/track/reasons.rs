@@ -7,46 +7,9 @@ use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::repair::Heard;
 use super::rtt::Echoes;
-use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
-use crate::event::{Amendment, Class, Direction, FlowSink, Reason, Verdict};
+use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
-
-/// Packets that a sender sends at once come so close together, in ns.
-const BURST_NS: i64 = 1_000_000;
-
-/// What a timer repeats when it runs out, and all that was outstanding then.
-#[derive(Debug)]
-pub(super) struct AfterTimeout {
-    /// Offset after all that had been sent.
-    until: i64,
-    /// When the first repeat passed.
-    at: CaptureTime,
-    /// Nothing but what timers brought was repeated since.
-    alone: bool,
-    /// What ids tell to have been sent above all that was seen is outstanding for certain.
-    is_certain: bool,
-    /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
-    ends_above: bool,
-    /// The timer's repeat was told to be for nothing, upon which its sender takes the timeout back, as far as is known.
-    pub(super) taken_back: bool,
-}
-
-impl AfterTimeout {
-    /// Whether all that was outstanding is acknowledged by `ack`.
-    pub(super) fn ends_at(&self, ack: i64) -> bool {
-        ack >= self.until + i64::from(self.ends_above)
-    }
-
-    /// Up to where all is repeated for certain.
-    pub(super) fn repairs_to(&self) -> i64 {
-        if self.is_certain {
-            self.until
-        } else {
-            i64::MIN
-        }
-    }
-}
 
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
@@ -178,108 +141,6 @@ impl HalfFlow {
             && self.ids.last_skipped() == 0
             && self.times.packet_at < Some(heard_at)
             && self.acks.dup_run >= 3
-    }
-
-    /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else
-    /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section
-    /// 2.1): what it repeats from now on, it was asked for.
-    pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
-        let are_seen = self.sack.are_seen;
-        let timeout = self.repair.timeout.as_deref_mut();
-        if let Some(after) = timeout.filter(|after| are_seen && after.alone && after.at == at) {
-            after.taken_back = true;
-            self.emissions.forget_timeout();
-        }
-    }
-
-    /// A repeat at `start` passes: it may show that a timeout that was taken back, as far as was known, was not.
-    fn doubt_taken_back(&mut self, start: i64) {
-        let timeout = self.repair.timeout.as_deref();
-        let goes_on =
-            timeout.is_some_and(|after| after.taken_back && self.is_given_up(after, start));
-        if let Some(after) = self.repair.timeout.as_deref_mut().filter(|_| goes_on) {
-            after.taken_back = false;
-            after.alone = false;
-            self.emissions.on_timeout();
-        }
-    }
-
-    /// A repeat at `start` passes at `at` of what had been acknowledged here by then, which its sender did not know: it
-    /// may tell all the same that a timer has run out.
-    pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
-        self.doubt_taken_back(start);
-        if let Some(earlier) = self.copy_before(start).copied()
-            && self.was_asked_in_this_repair(&earlier, at)
-        {
-            self.timed_out(at, earlier.len);
-        }
-    }
-
-    /// Whether a repeat at `start` shows that its sender did not take back the timeout `after`: it had repeated these
-    /// bytes before that, and nothing that was sent since then has been delivered but what the timer brought, so it
-    /// cannot know that repeat to be lost (RFC 8985 section 6.2), unless it has given up all that was outstanding (RFC
-    /// 6675 section 5.1).
-    fn is_given_up(&self, after: &AfterTimeout, start: i64) -> bool {
-        let Some(earlier) = self.copy_before(start) else {
-            return false;
-        };
-        let since = earlier.at.plus_ns(1)..CaptureTime::MAX;
-        let released = self.times.released_latest;
-        let reported = || {
-            self.board
-                .highest_end()
-                .is_some_and(|highest| self.in_flight.has_reported(&since, highest))
-        };
-        start < after.until
-            && earlier.verdict.class == Class::Retransmission
-            && earlier.at < after.at
-            && (released <= Some(earlier.at) || released == Some(after.at))
-            && !reported()
-    }
-
-    /// A timer that ran out brings what passes at `at`, with `len` bytes.
-    pub(super) fn timed_out(&mut self, at: CaptureTime, len: u32) -> Reason {
-        let until = self.reached(len);
-        let alone = self.repair.after_timeout().is_none_or(|after| after.alone);
-        // Below the first byte there is nothing to repair.
-        let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
-        let after = AfterTimeout {
-            until,
-            at,
-            alone,
-            is_certain,
-            ends_above: self.sack.are_lacking(),
-            taken_back: false,
-        };
-        self.repair.timeout = (until != 0).then(|| Box::new(after));
-        self.emissions.on_timeout();
-        Reason::Timeout
-    }
-
-    /// Whether more ids were skipped than repeats can have taken of what was seen to be missing: twice each, and of the
-    /// lowest a probe's and another timer's. So some were of what was sent above all that was seen.
-    fn has_sent_unseen(&self) -> bool {
-        let missing = self.in_flight_bytes().unwrap_or(0);
-        let packets = missing.div_ceil(self.packet_size.full().into());
-        packets > 0 && self.emissions.unseen_new() as u64 > 2 * packets + 2
-    }
-
-    /// Up to where what a timer gave up is repeated for certain, packets included that only skipped ids tell of.
-    pub(super) fn repairs_to(&self) -> i64 {
-        let after = self.repair.after_timeout();
-        after.map_or(i64::MIN, AfterTimeout::repairs_to)
-    }
-
-    /// Up to where the sender is known to have sent, packets included that only skipped ids tell of: where ids count,
-    /// or may and there are no more than a sender begins with, or than the receiver's window has room for. Each was as
-    /// large as the packets seen, with one of `len` bytes that passes.
-    fn reached(&self, len: u32) -> i64 {
-        let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
-        let reached = seen + unseen as i64 * i64::from(self.packet_size.full_with(len));
-        let has_room =
-            unseen <= usize::from(FLIGHT_MAX) || self.window.end.is_some_and(|end| reached <= end);
-        let tells = self.ids.counts() || (self.ids.may_count() && has_room);
-        if tells { reached } else { seen }
     }
 
     /// The copy that passed last of what begins at `start`.
@@ -509,7 +370,7 @@ impl HalfFlow {
     /// it asks for one repeat, and duplicate ACKs for none until the repair is over (RFC 6582 section 3.2), so that
     /// another one is a timer's, which may have run since the repair began: partial ACKs but for the first need not
     /// set it anew (section 4, the Impatient variant).
-    fn was_asked_in_this_repair(&self, earlier: &Sent, at: CaptureTime) -> bool {
+    pub(super) fn was_asked_in_this_repair(&self, earlier: &Sent, at: CaptureTime) -> bool {
         let timer_ns = self.delays.run_out_ns();
         self.sack.are_lacking()
             && self.repair.after_timeout().is_none()
@@ -533,61 +394,5 @@ impl HalfFlow {
         known
             && at.since(earlier.at) >= self.delays.round_trip_ns()
             && earlier.verdict.reason != Some(Reason::TailProbe)
-    }
-
-    /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's first: a
-    /// timer leaves a window of one packet (RFC 5681 section 3.1), so an ACK had asked for it.
-    #[inline]
-    pub(super) fn doubt_timeout<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        at: CaptureTime,
-        sink: &mut S,
-    ) {
-        if self.repair.after_timeout().is_some() {
-            self.take_back_timeout(dir, at, sink);
-        }
-    }
-
-    /// How long one burst of packets takes at most, in ns.
-    pub(super) fn burst_ns(&self) -> i64 {
-        BURST_NS.min(self.delays.round_trip_ns() / 8)
-    }
-
-    #[cold]
-    fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
-        let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
-        let timer_at = self.repair.after_timeout().map(|after| after.at);
-        let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
-            asked
-                && timer_at == Some(edge.at)
-                && edge.verdict.reason == Some(Reason::Timeout)
-                && self.times.data_at == Some(edge.at)
-                && self.times.heard_at < Some(edge.at)
-                && at.since(edge.at) <= self.burst_ns()
-        }) else {
-            return;
-        };
-        let now = Verdict {
-            reason: Some(Reason::Fast),
-            ..edge.verdict
-        };
-        self.repair.timeout = None;
-        self.emissions.forget_timeout();
-        self.forget_timeout_of(edge.at);
-        // One packet, whatever it repeats, is told of once.
-        let index = self.in_flight.overlapping(edge.start, edge.start + 1).start;
-        for part in self.in_flight.one_packet(index) {
-            if let Some(sent) = self.in_flight.get_mut(part) {
-                sent.verdict = now;
-            }
-        }
-        let amendment = Amendment {
-            sent_at: edge.at,
-            payload_len: edge.len,
-            was: edge.verdict,
-            now,
-        };
-        self.tell_amendment(dir, amendment, edge.row, sink);
     }
 }

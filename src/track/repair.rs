@@ -3,7 +3,7 @@
 use std::num::NonZeroI64;
 
 use super::last_repeat::LastRepeat;
-use super::reasons::AfterTimeout;
+use super::timeouts::AfterTimeout;
 
 /// What a sender had heard of a hole by what it sends then, as far as its echo or id tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -245,6 +245,7 @@ impl HalfFlow {
         }
         if start < self.high {
             self.emissions.take_piece();
+            self.doubt_timeout(dir, (start, end), segment.at, sink);
         }
         let taken = if start >= self.high {
             self.on_new(dir, segment, start, end, step, sink)
@@ -322,7 +323,7 @@ impl HalfFlow {
             if skips && self.has_nothing_missing() && !(self.repair.is_of_tail || self.owes_ack) {
                 self.ids.doubt();
             }
-            self.doubt_timeout(dir, segment.at, sink);
+            self.doubt_timeout(dir, (start, end), segment.at, sink);
             if self.repair.last_timer.is_some() && !in_pieces {
                 self.doubt_timer(dir, segment, step, sink);
             }

@@ -35,7 +35,12 @@ impl PacketSize {
         }
     }
 
-    /// The same of packets that are `stamped` with timestamps or not, which take room that the MSS does not tell of.
+    /// The same, or what the receiver takes where that is more, as options take some of it.
+    pub(super) fn largest(self) -> u32 {
+        self.full().max(self.mss.get().map_or(0, u32::from))
+    }
+
+    /// Payload of a full packet that is `stamped` with timestamps or not, which take room that the MSS does not tell of.
     pub(super) fn full_stamped(self, stamped: bool) -> u32 {
         let options_len = if stamped { OPTIONS_LEN } else { 0 };
         let most = self.mss.get().map_or(u32::MAX, u32::from);

@@ -20,6 +20,8 @@ pub(super) struct AfterTimeout {
     pub(super) at: CaptureTime,
     /// Nothing but what timers brought was repeated since.
     pub(super) alone: bool,
+    /// Another one had run out before, and what that gave up is not repaired yet, be it that its sender took that back.
+    goes_on: bool,
     /// What ids tell to have been sent above all that was seen is outstanding for certain.
     is_certain: bool,
     /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
@@ -48,13 +50,16 @@ impl HalfFlow {
     /// A timer that ran out brings what passes at `at`, with `len` bytes.
     pub(super) fn timed_out(&mut self, at: CaptureTime, len: u32) -> Reason {
         let until = self.reached(len);
-        let alone = self.repair.after_timeout().is_none_or(|after| after.alone);
+        let before = self.repair.after_timeout();
+        let alone = before.is_none_or(|after| after.alone);
+        let goes_on = self.repair.timeout.is_some();
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
         let after = AfterTimeout {
             until,
             at,
             alone,
+            goes_on,
             is_certain,
             ends_above: self.sack.are_lacking(),
             taken_back: false,
@@ -147,17 +152,19 @@ impl HalfFlow {
             && !reported()
     }
 
-    /// New data passes at `at` in one burst with the repeat of the left edge, which was taken for a timer's first: a
-    /// timer leaves a window of one packet (RFC 5681 section 3.1), so an ACK had asked for it.
+    /// Data `start..end` passes at `at`: in one burst with the repeat of the left edge below it, which was taken for a
+    /// timer's first, it shows that an ACK had asked for that, as a timer leaves a window of one packet (RFC 5681 section
+    /// 3.1).
     #[inline]
     pub(super) fn doubt_timeout<S: FlowSink>(
         &mut self,
         dir: Direction,
+        (start, end): (i64, i64),
         at: CaptureTime,
         sink: &mut S,
     ) {
         if self.repair.after_timeout().is_some() {
-            self.take_back_timeout(dir, at, sink);
+            self.take_back_timeout(dir, (start, end), at, sink);
         }
     }
 
@@ -166,17 +173,40 @@ impl HalfFlow {
         BURST_NS.min(self.delays.round_trip_ns() / 8)
     }
 
+    /// Whether an ACK that passed at `heard_at` cannot have been answered yet by what passes at `at`, be that twice as
+    /// quick as any answer before.
+    fn is_unheard(&self, heard_at: CaptureTime, at: CaptureTime) -> bool {
+        let trip_ns = self.delays.upstream.min_ns().unwrap_or(0);
+        at.since(heard_at) < trip_ns / 2
+    }
+
     #[cold]
-    fn take_back_timeout<S: FlowSink>(&mut self, dir: Direction, at: CaptureTime, sink: &mut S) {
+    fn take_back_timeout<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        (start, end): (i64, i64),
+        at: CaptureTime,
+        sink: &mut S,
+    ) {
         let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
-        let timer_at = self.repair.after_timeout().map(|after| after.at);
+        let first = self.repair.after_timeout().filter(|after| !after.goes_on);
+        let timer_at = first.map(|after| after.at);
+        let heard_at = self.times.heard_at;
+        // Some count their window in bytes, and fill it with several packets.
+        let window = i64::from(self.packet_size.largest());
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
+            let before = self.in_flight.earlier.of(edge.start).last();
             asked
                 && timer_at == Some(edge.at)
                 && edge.verdict.reason == Some(Reason::Timeout)
                 && self.times.data_at == Some(edge.at)
-                && self.times.heard_at < Some(edge.at)
+                && edge.end() <= start
+                && end - edge.start > window
                 && at.since(edge.at) <= self.burst_ns()
+                // What no ACK came before since it passed, none has asked for.
+                && before.is_none_or(|before| heard_at >= Some(before.at))
+                && (heard_at < Some(edge.at)
+                    || heard_at.is_some_and(|heard_at| self.is_unheard(heard_at, at)))
         }) else {
             return;
         };

@@ -12,17 +12,53 @@ const LATE: &str = "100 A>B data 0..1000
      380 A>B data 0..1000";
 
 #[test]
-fn new_data_in_one_burst_with_a_repeat_shows_that_no_timer_ran_out() {
-    let reason = |behind: &str| {
-        let rows = play(&opened(&format!("{LATE}\n{behind}"))).rows;
-        rows[3].verdict.reason
-    };
-    // RFC 5681 section 3.1: a timer leaves a window of one packet.
-    assert_eq!(reason("380 A>B data 3000..4000"), Some(Reason::Fast));
-    assert_eq!(reason("410 A>B data 3000..4000"), Some(Reason::Timeout));
-    // An ACK may have opened the window again.
-    let asked = "380 B>A ack 0 sack 1000..3000\n380 A>B data 3000..4000";
-    assert_eq!(reason(asked), Some(Reason::Timeout));
+fn what_comes_in_one_burst_with_a_repeat_shows_that_no_timer_ran_out() {
+    let reason = |trace: &str| play(trace).rows[3].verdict.reason;
+    let behind = |behind: &str| reason(&opened(&format!("{LATE}\n{behind}")));
+    // RFC 5681 section 3.1: a timer leaves a window of one packet, whatever comes with it.
+    assert_eq!(behind("380 A>B data 3000..4000"), Some(Reason::Fast));
+    assert_eq!(behind("410 A>B data 3000..4000"), Some(Reason::Timeout));
+    assert_eq!(behind("380 A>B data 1000..2000"), Some(Reason::Fast));
+    assert_eq!(behind("410 A>B data 1000..2000"), Some(Reason::Timeout));
+    // Some fill a window of one full packet with several smaller ones.
+    let halves = opened(&format!("{LATE}\n380 A>B data 500..1000"))
+        .replace("380 A>B data 0..1000", "380 A>B data 0..500");
+    assert_eq!(reason(&halves), Some(Reason::Timeout));
+    // What is below the left edge, or is it again, tells of no window.
+    assert_eq!(behind("381 A>B data 0..1000"), Some(Reason::Timeout));
+
+    // An ACK may have opened the window again where it comes to the sender at once, and not where that takes 10 ms.
+    let asked = format!("{LATE}\n380 B>A ack 0 sack 1000..3000\n380 A>B data 3000..4000");
+    let far = opened(&asked);
+    assert_eq!(reason(&far), Some(Reason::Fast));
+    let near = |shaken| far.replace("30 A>B ack 0 id 1", shaken);
+    let at_once = near("20 A>B ack 0 id 1");
+    assert_ne!(at_once, far);
+    assert_eq!(reason(&at_once), Some(Reason::Timeout));
+    // The quickest answer so far took 2 ms: one may take half as long.
+    let soon = near("22 A>B ack 0 id 1").replace("380 A>B data 3000", "381 A>B data 3000");
+    assert_ne!(soon, near("22 A>B ack 0 id 1"));
+    assert_eq!(reason(&soon), Some(Reason::Timeout));
+}
+
+#[test]
+fn a_burst_takes_back_no_timeout_that_follows_another() {
+    // What an ACK opens the window for while a timer's repairs go on is of that timer's, though another one had run out.
+    let trace = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         103 A>B data 3000..4000
+         121 B>A ack 0 sack 3000..4000
+         600 A>B data 0..1000
+         1400 A>B data 0..1000
+         1420 B>A ack 1000 sack 3000..4000
+         2300 A>B data 1000..2000
+         2300 A>B data 2000..3000",
+    );
+    let rows = play(&trace).rows;
+    let reasons = rows[4..].iter().map(|row| row.verdict.reason);
+    assert!(reasons.eq([Some(Reason::Timeout); 4]), "{rows:#?}");
 }
 
 #[test]

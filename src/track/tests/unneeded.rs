@@ -380,7 +380,7 @@ fn after_a_timers_silence_no_answer_waits_in_a_queue() {
          161 B>A ack 0 sack 1000..2000 id 2
          163 B>A ack 0 sack 3000..4000 sack 1000..2000 id 3
          600 A>B data 0..1000
-         601 A>B data 1000..2000
+         604 A>B data 1000..2000
          622 B>A ack 2000 sack 3000..4000 id 4
          623 B>A ack 2000 sack 3000..4000 id 5",
     );
@@ -391,7 +391,7 @@ fn after_a_timers_silence_no_answer_waits_in_a_queue() {
          102 new 2000..3000
          103 new 3000..4000 rtt 60 sack
          600 retransmission 0..1000 timeout downstream seen_before
-         601 retransmission 1000..2000 unneeded seen_before",
+         604 retransmission 1000..2000 unneeded seen_before",
     );
     // Sooner than any answer came, the ACK is for the first copy, late.
     let late = trace.replace("622 B>A", "615 B>A");

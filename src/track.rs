@@ -533,6 +533,7 @@ impl HalfFlow {
             self.sent_data = true;
             self.open_hole(dir, segment, offset, sink);
             self.note_higher((segment.at, segment.payload_len), offset, false);
+            self.repair.last_repeat = self.repair.last_repeat.below(offset, self.high);
             self.high = offset;
         }
         self.amend_acked(dir, told, sink);

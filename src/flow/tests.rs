@@ -293,6 +293,28 @@ fn silence_ends_connections_after_the_clock_was_set() {
     assert_eq!(table.observer_mut().0.len(), 2);
 }
 
+/// Damaged records, however many, are no clock that was set, as long as others come between them: what falls silent is
+/// put away as ever.
+#[test]
+fn scattered_leaps_do_not_stop_the_clock() {
+    let data = |client: u8, number: u32| (client, false, TcpFlags::ACK.0, number, 1, 0);
+    let steps: Vec<Step> = (0..9000).map(|number| data(1, number)).collect();
+    let mut segments = segments(&[vec![data(0, 0)], steps].concat());
+    // A second with each; every other one, 50 years later.
+    let first = segments[0].at;
+    for (number, segment) in (0..).zip(&mut segments[1..]) {
+        let leap_ns = number % 2 * 50 * 365 * 86_400 * 1_000_000_000;
+        segment.at = first.plus_ns(number * 1_000_000_000 + leap_ns);
+    }
+    let mut table = ConnectionTable::new(Ended::<true>::default(), ConnectionLimits::default());
+    for segment in &segments {
+        table.on_segment(segment);
+    }
+    let ended = table.observer_mut().0.iter();
+    let packets: Vec<usize> = ended.map(|(_, taken, _)| taken.len()).collect();
+    assert_eq!((packets, table.len()), (vec![1], 1));
+}
+
 /// When half of them are put away for want of memory, the answers that stay move closer together.
 #[test]
 fn answers_stay_with_what_they_answer() {

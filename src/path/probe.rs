@@ -230,7 +230,7 @@ fn votes(matches: &[Match]) -> HashMap<FlowKey, i64> {
         let flow = m.flows[0];
         // Once only: what follows it is further away, and a clock may be set in between.
         if let Some(back) = last.remove(&flow.reversed()) {
-            *votes.entry(flow).or_default() += (m.raw - back).signum();
+            *votes.entry(flow).or_default() += m.raw.cmp(&back) as i64;
         }
         last.insert(flow, m.raw);
     }
@@ -284,3 +284,30 @@ pub(super) const TOLERANCE_NS: i64 = 2000;
 /// A flow without a way back whose packets are seen first at the second point goes back, unless
 /// it takes longer than any queue: then the clocks are apart.
 const BELIEVED_NS: i64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Endpoint;
+    use crate::time::CaptureTime;
+
+    #[test]
+    fn delays_of_both_ways_are_compared_however_far_apart_they_are() {
+        let there = FlowKey {
+            src: Endpoint::v4([10, 0, 0, 1], 80),
+            dst: Endpoint::v4([10, 0, 0, 2], 5001),
+            protocol: 6,
+        };
+        let furthest = CaptureTime::MAX.since(CaptureTime::MIN);
+        let found = |flow: FlowKey, raw| Match {
+            flows: [flow; 2],
+            raw,
+            second_at: 0,
+        };
+        let back = there.reversed();
+        let pair = |first: i64, second: i64| votes(&[found(back, first), found(there, second)]);
+        assert_eq!(pair(-furthest, furthest)[&there], 1);
+        assert_eq!(pair(furthest, -furthest)[&there], -1);
+        assert_eq!(pair(furthest, furthest)[&there], 0);
+    }
+}

@@ -1,6 +1,7 @@
 //! The number that a FIN takes is no payload.
 
 use super::{check, check_signs, opened, play};
+use crate::event::Class;
 
 #[test]
 fn a_byte_in_the_place_of_an_acknowledged_fin_is_a_keep_alive() {
@@ -151,4 +152,25 @@ fn ids_skipped_behind_an_acknowledged_fin_were_those_of_acks() {
     let seen = play(&trace);
     assert_eq!(seen.state.skipped_packets, 0);
     assert_eq!(seen.lost, [0, 1]);
+}
+
+#[test]
+fn a_fin_above_missing_data_does_not_move_where_the_last_repeat_ended() {
+    // A timer repeats in order what was sent last, though that is not a round trip old: it is no copy.
+    let trace = opened(
+        "50 A>B data 0..1000
+         51 A>B data 1000..2000
+         71 B>A ack 0 sack 1000..2000
+         400 A>B data 0..1000
+         420 B>A ack 2000
+         430 A>B data 2000..3000
+         645 A>B data 3000..4000
+         648 A>B data 2000..3000
+         655 A>B data 3000..4000",
+    );
+    let last = |trace: &str| play(trace).rows.last().map(|row| row.verdict.class);
+    assert_eq!(last(&trace), Some(Class::Retransmission));
+    let closed = trace.replace("655 A>B", "650 A>B at 6000 fin\n655 A>B");
+    assert_ne!(closed, trace);
+    assert_eq!(last(&closed), Some(Class::Retransmission));
 }

@@ -31,7 +31,7 @@ pub(super) fn gaps(scene: &Scene<'_>) -> Option<Canvas> {
 }
 
 /// Delays so few that each is seen: where they are not known to the nanosecond, they stand in the middle of what is
-/// known, 0.8 % off at most. More of them are spread over it.
+/// known, 0.4 % off at most. More of them are spread over it.
 const FEW: u64 = 200;
 
 /// Smallest and largest of some delays in s, and how many there are.

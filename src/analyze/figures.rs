@@ -170,6 +170,8 @@ impl<'a> FlowFigures<'a> {
         let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
         let state = self.state();
         let unseen = state.unseen_bytes.unwrap_or(0);
+        let (closing, acked) = (handshake.closing(), state.acked_bytes);
+        let is_left = acked.is_some_and(|acked| acked < state.unique_bytes.saturating_add(unseen));
         [
             (Quality::MidStream, handshake.opening(dir).is_none()),
             (Quality::NoHandshake, !both),
@@ -186,8 +188,9 @@ impl<'a> FlowFigures<'a> {
             (Quality::StraySegments, state.strays > 0),
             (
                 Quality::Unfinished,
-                !handshake.closing().fin[dir.index()] && !handshake.closing().reset,
+                !closing.fin[dir.index()] && !closing.reset,
             ),
+            (Quality::Reset, closing.reset && is_left),
         ]
         .into_iter()
         .filter_map(|(quality, holds)| holds.then_some(quality))

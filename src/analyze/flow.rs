@@ -216,9 +216,14 @@ pub enum Quality {
     StraySegments,
     /// Neither FIN nor RST was seen: the capture ended before the flow did.
     Unfinished,
+    /// An RST ended it before all that it had sent was acknowledged.
+    Reset,
 }
 
 impl Quality {
+    /// Those of flows that had not completed when their last payload passed.
+    pub const INCOMPLETE: [Self; 2] = [Self::Unfinished, Self::Reset];
+
     /// The word in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -236,6 +241,7 @@ impl Quality {
             Self::SeriesCut => "series_cut",
             Self::StraySegments => "stray_segments",
             Self::Unfinished => "unfinished",
+            Self::Reset => "reset",
         }
     }
 }

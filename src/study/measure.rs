@@ -107,11 +107,12 @@ pub struct FlowMeasure {
 }
 
 impl FlowMeasure {
-    /// Whether the capture ended before it did: it had not completed when its last payload passed.
+    /// Whether it had not completed when its last payload passed: the capture ended before it did, or it was reset.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let mut words = self.quality.split(',');
-        words.any(|word| word == Quality::Unfinished.name())
+        let incomplete = Quality::INCOMPLETE.map(Quality::name);
+        words.any(|word| incomplete.contains(&word))
     }
 }
 
@@ -315,7 +316,10 @@ impl Run<'_> {
             metric::utilisation(goodput_bps?, self.capacity_bps(span.first, end)?)
         });
         set(Metric::Utilisation, utilisation);
-        set(Metric::CompletionNs, whole(flow.completion_ns()));
+        let quality = flow.quality();
+        let is_complete = !Quality::INCOMPLETE.iter().any(|of| quality.contains(of));
+        let completion_ns = flow.completion_ns().filter(|_| is_complete);
+        set(Metric::CompletionNs, whole(completion_ns));
         let handshake = flow.connection().handshake().round_trip_ns();
         set(
             Metric::HandshakeRttNs,

@@ -55,6 +55,31 @@ fn goodput_bps(name: &str) -> f64 {
     largest.and_then(|flow| flow.goodput_bps()).unwrap()
 }
 
+/// A download that its client aborts has a goodput until then, and no completion time (METRICS.md Q1).
+#[test]
+fn what_was_reset_has_not_completed() {
+    let folder = folder_with(MANIFEST);
+    fs::copy(
+        capture("reset.pcap.gz"),
+        folder.path().join("bbr_20m_1.pcap"),
+    )
+    .unwrap();
+    let results = carried_out(folder.path());
+    let of = |cca: &str| {
+        let name = format!("{cca}_20m_1.pcap");
+        let run = results.runs.iter().find(|run| run.name.ends_with(&name));
+        let values = &run.unwrap().flows[0].measure.values;
+        let number = |metric| values.get(metric);
+        (number(Metric::GoodputBps), number(Metric::CompletionNs))
+    };
+    assert!(matches!(of("bbr"), (Some(_), None)), "{:?}", of("bbr"));
+    assert!(
+        matches!(of("cubic"), (Some(_), Some(_))),
+        "{:?}",
+        of("cubic")
+    );
+}
+
 #[test]
 fn tables_that_a_study_has_no_more_do_not_stay() {
     let folder = folder_with(&MANIFEST.replace("[study]", "[study]\nreport = \"series\""));

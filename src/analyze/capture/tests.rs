@@ -219,3 +219,33 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
     assert_eq!(flow.completion_ns(), Some(20_000_000));
     assert_eq!(flow.goodput_bps(), Some(2000.0 * 8.0 / 0.04));
 }
+
+/// METRICS.md Q1: how a flow of 1000 bytes ended, of which its receiver acknowledged so many.
+#[test]
+fn who_reads_of_a_flow_that_did_not_complete_is_told() {
+    const FIN: u8 = 0x11;
+    const RST: u8 = 0x14;
+    let quality = |acked: u32, end: Option<(bool, u8)>| {
+        let mut packets = vec![
+            raw(0, false, SYN, (0, 0), 0),
+            raw(20, true, SYN | ACK, (0, 1), 0),
+            raw(40, false, ACK, (1, 1), 500),
+            raw(41, false, ACK, (501, 1), 500),
+            raw(60, true, ACK, (1, 1 + acked), 0),
+        ];
+        packets.extend(end.map(|(is_back, flags)| {
+            let numbers = if is_back { (1, 1 + acked) } else { (1001, 1) };
+            raw(80, is_back, flags, numbers, 0)
+        }));
+        let analysis = of_raw(&packets);
+        let flow = analysis.captures[0].flows().next().unwrap();
+        assert_eq!(flow.payload_bytes(), 1000);
+        flow.quality()
+    };
+    for is_back in [false, true] {
+        assert_eq!(quality(500, Some((is_back, RST))), [Quality::Reset]);
+        assert_eq!(quality(1000, Some((is_back, RST))), []);
+    }
+    assert_eq!(quality(500, Some((false, FIN))), []);
+    assert_eq!(quality(500, None), [Quality::Unfinished]);
+}

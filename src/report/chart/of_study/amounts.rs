@@ -430,10 +430,10 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
                 add(Metric::GoodputBps, &mut samples.goodput, of);
                 add(Metric::Utilisation, &mut samples.utilisation, of);
                 add(Metric::RttNsMean, &mut samples.rtt, of);
-                if !is_unfinished {
-                    add(Metric::CompletionNs, &mut samples.completion, of);
-                } else if of.get(Metric::CompletionNs).is_some() {
+                if is_unfinished {
                     samples.unfinished += 1;
+                } else {
+                    add(Metric::CompletionNs, &mut samples.completion, of);
                 }
             }
             // A ping belongs to a run: to a variant where it has but one.

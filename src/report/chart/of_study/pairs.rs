@@ -285,13 +285,13 @@ fn completion_times(study: &Study<'_>) -> BTreeMap<Setting, Times> {
         };
         let times = found.entry(study.setting_of_pair(run)).or_default();
         for ((of, flow), beside) in times.of.iter_mut().zip([short, long]).zip([long, short]) {
-            let Some(ns) = flow.measure.values.get(Metric::CompletionNs) else {
-                continue;
-            };
             if flow.measure.is_unfinished() {
                 times.unfinished += 1;
                 continue;
             }
+            let Some(ns) = flow.measure.values.get(Metric::CompletionNs) else {
+                continue;
+            };
             let names = (study.variant_of(flow), study.variant_of(beside));
             let values = of.entry(names).or_default();
             values.push(ns * drawn(Metric::CompletionNs).1);

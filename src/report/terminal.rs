@@ -1,5 +1,6 @@
 //! The summary on the terminal; the only place that prints.
 
+pub(super) mod clocks;
 mod nothing;
 mod pairs;
 pub mod path;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::support::{capture, captures, records, with_records};
-use super::wire::{Ipv4, Packet, pcap};
+use super::wire::{Format, Ipv4, Packet, pcap, tcp4};
 
 /// How a run of the command ended.
 pub(crate) struct Run {
@@ -476,4 +476,43 @@ fn parts_that_overlap_in_time_are_said_to() {
     }
     let single = run(folder.path(), &["part.pcap", "--no-charts"]).stderr;
     assert!(!single.contains(" begins "), "{single}");
+}
+
+/// A connection that controls a download answers its cookie at once: that tells nothing of the download's times.
+#[test]
+fn a_clock_is_coarse_for_flows_that_count_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = |port: u16, packets: u32, bytes: u16, rtt_us: i64| {
+        let ends = [([10, 0, 0, 1], 5201), ([10, 0, 0, 2], port)];
+        let [there, back] = [ends, [ends[1], ends[0]]];
+        let packet = |at_us: i64, bytes| Packet::ipv4(at_us * 1000, bytes);
+        let each = (0..packets).flat_map(move |number| {
+            let at_us = 1_000_000 + i64::from(number) * 50_000 + i64::from(port);
+            let seq = 1 + number * u32::from(bytes);
+            [
+                packet(at_us, tcp4(there, [seq, 1], 0x10, bytes)),
+                packet(
+                    at_us + rtt_us,
+                    tcp4(back, [1, seq + u32::from(bytes)], 0x10, 0),
+                ),
+            ]
+        });
+        each.collect::<Vec<_>>()
+    };
+    let (download, control) = (flow(2, 40, 1000, 20_000), flow(1, 1, 37, 7));
+    let warned = |packets: &[Packet]| {
+        let mut packets: Vec<&Packet> = packets.iter().collect();
+        packets.sort_by_key(|packet| packet.at_ns);
+        let microseconds = Format {
+            tick_ns: 1000,
+            ..Format::RAW
+        };
+        fs::write(folder.path().join("x.pcap"), microseconds.file(packets)).unwrap();
+        let run = run(folder.path(), &["x.pcap"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        run.stderr
+            .contains("coarse for the shortest round-trip time, 7,000 ns")
+    };
+    assert!(warned(&control));
+    assert!(!warned(&[download, control].concat()));
 }

@@ -245,28 +245,36 @@ fn captures_that_are_no_two_points_of_one_run_are_said_to_be() {
     }
 }
 
-/// The second clock is 3 s ahead.
+/// The second clock is 3 s ahead, or as it was.
 #[test]
 fn why_clocks_are_not_corrected_is_said_as_it_is() {
     let Some(lab) = shared("lab/s7-clean") else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
-    for (at, name, seconds) in [("ingress", "in.pcap", 0), ("egress", "out.pcap", 3)] {
+    let write = |at: &str, name: &str, seconds| {
         let path = lab.join(at).with_extension("pcap.zst");
         let bytes = zstd::decode_all(fs::File::open(path).unwrap()).unwrap();
         fs::write(folder.path().join(name), later(bytes, seconds)).unwrap();
-    }
+    };
+    write("ingress", "in.pcap", 0);
     let path = [
         "path", "--before", "in.pcap", "--after", "out.pcap", "--clock",
     ];
-    for (choice, said) in [
-        ("auto", "clocks: corrected, the second was 3.00 s ahead"),
+    for (seconds, choice, said) in [
+        (3, "auto", "clocks: corrected, the second was 3.00 s ahead"),
         (
+            3,
             "keep",
             "clocks: not corrected, as --clock keep asks for (offset 3.00 s, within ",
         ),
+        (
+            0,
+            "auto",
+            "clocks: not corrected, as no packet arrived before it left (the second may be ",
+        ),
     ] {
+        write("egress", "out.pcap", seconds);
         let run = super::cli::run(folder.path(), &[&path[..], &[choice]].concat());
         assert!(run.stdout.contains(said), "{choice}: {}", run.stdout);
     }

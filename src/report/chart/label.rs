@@ -195,9 +195,11 @@ fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
         ends.iter()
             .all(|(src, dst)| seen.insert((shown(src, ports.0), shown(dst, ports.1))))
     };
-    let ports = [(false, false), (false, true), (true, false)]
-        .into_iter()
-        .find(are_enough);
+    // Of senders and receivers those whose ports are lower: servers chose theirs, and of a client's they tell nothing.
+    let highest = |of: fn(&(Endpoint, Endpoint)) -> u16| ends.iter().map(of).max();
+    let is_src_lower = highest(|(src, _)| src.port()) < highest(|(_, dst)| dst.port());
+    let [first, second] = [(is_src_lower, !is_src_lower), (!is_src_lower, is_src_lower)];
+    let ports = [(false, false), first, second].into_iter().find(are_enough);
     // Ports that were used again get a number.
     let mut seen: HashMap<&(Endpoint, Endpoint), u32, RandomState> = HashMap::default();
     let mut number = |ends| {
@@ -305,6 +307,15 @@ mod tests {
             (
                 vec![(server(1), client(7)), (server(1), client(8))],
                 vec!["10.0.0.1 → 10.0.0.9:7", "10.0.0.1 → 10.0.0.9:8"],
+            ),
+            // Both ends would do: the server's says what ran there.
+            (
+                vec![(end(1, 5201), client(50348)), (end(1, 5202), client(50352))],
+                vec!["10.0.0.1:5201 → 10.0.0.9", "10.0.0.1:5202 → 10.0.0.9"],
+            ),
+            (
+                vec![(client(50348), end(1, 5201)), (client(50352), end(1, 5202))],
+                vec!["10.0.0.9 → 10.0.0.1:5201", "10.0.0.9 → 10.0.0.1:5202"],
             ),
             (
                 vec![(server(1), client(7)), (server(1), client(7))],

@@ -8,7 +8,8 @@ use crate::path::{Episode, Hop, PathAnalysis, PathConfig, PathFlow};
 use super::super::chart::Theme;
 use super::super::chart::path::PathChart;
 use super::super::largest::largest_path_flows;
-use super::super::terminal::path::{clocks, queue_share, told_ways, warnings};
+use super::super::terminal::clocks::clocks;
+use super::super::terminal::path::{queue_share, told_ways, warnings};
 use super::super::terminal::{counted, grouped, percent, repairs, volume};
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,

@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::slice::from_ref;
 
 use super::super::largest::largest_path_flows;
+use super::clocks::{clocks, seconds};
 use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, engineering, grouped, is_mostly_silent, not_shown, overlap,
-    print, rate, repairs, say, say_capture_errors, timeless, volume, written_line,
+    FLOWS_SHOWN, counted, delays, grouped, is_mostly_silent, not_shown, overlap, print, rate,
+    repairs, say, say_capture_errors, timeless, volume, written_line,
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
-    CaptureGap, ClockChoice, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis,
-    PathConfig, PathFlow, PointFacts, QueueLimit, Way,
+    CaptureGap, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis, PathConfig,
+    PathFlow, PointFacts, QueueLimit, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -490,61 +491,6 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
         ""
     };
     format!("; {:.1} % of {limit}{basis}", 100.0 * share)
-}
-
-/// How the second clock went against the first, and what was done about it.
-pub(in crate::report) fn clocks(hop: &Hop, config: &PathConfig) -> String {
-    let Some(estimate) = &hop.clock_estimate else {
-        return "too few packets to compare them".to_owned();
-    };
-    let within = estimate.uncertainty_ns.map_or_else(
-        || "with no bound, since packets went one way only".to_owned(),
-        |ns| format!("within {}", seconds(ns)),
-    );
-    if hop.clock_is_fixed() {
-        let steps = estimate.steps.iter().map(|step| {
-            let way = if step.by_ns < 0.0 { "back" } else { "forward" };
-            let whose = ["the first", "it"][step.point.min(1)];
-            format!("{whose} was set {way} by {}", seconds(step.by_ns.abs()))
-        });
-        let bends = estimate.pieces.saturating_sub(1 + estimate.steps.len());
-        let bends =
-            (bends > 0).then(|| format!("bent {bends} times").replace("bent 1 times", "bent once"));
-        let changes: Vec<String> = steps.chain(bends).collect();
-        let changes = if changes.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", changes.join(", "))
-        };
-        let offset_ns = hop.clock.offset_ns;
-        let side = if offset_ns < 0.0 { "behind" } else { "ahead" };
-        format!(
-            "corrected, the second was {} {side} and gained {:.3} ppm{changes}; {within}",
-            seconds(offset_ns.abs()),
-            hop.clock.drift * 1e6
-        )
-    } else {
-        let why = match config.clock {
-            ClockChoice::Keep => "as --clock keep asks for",
-            ClockChoice::Auto | ClockChoice::Fix => "as no packet arrived before it left",
-        };
-        let offset = seconds(estimate.clock.offset_ns);
-        format!("not corrected, {why} (offset {offset}, {within})")
-    }
-}
-
-fn seconds(ns: f64) -> String {
-    let sign = if ns < 0.0 { "-" } else { "" };
-    if ns.abs() < 1.0 {
-        return "0 ns".to_owned();
-    }
-    let text = if ns.abs() < 999.5e9 {
-        let (value, units): (f64, &[&str]) = (ns.abs(), &["ns", "µs", "ms", "s"]);
-        engineering(value, units)
-    } else {
-        format!("{:.3} s", ns.abs() / 1e9)
-    };
-    format!("{sign}{text}")
 }
 
 fn table(hop: &Hop) -> String {

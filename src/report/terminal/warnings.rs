@@ -1,6 +1,8 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
+use std::cmp::Reverse;
+
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair, keep_first};
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name,
 };
@@ -8,7 +10,7 @@ use crate::decode::Skip;
 use crate::flow::SHARDS;
 use crate::observe::Span;
 
-use super::{counted, grouped, millis, rate, volume};
+use super::{FLOWS_SHOWN, counted, grouped, millis, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -301,6 +303,23 @@ pub(super) fn timeless(length_ns: i64, records: u64, files: &[FileFacts]) -> Opt
     })
 }
 
+/// The shortest round-trip time of the largest flows that [count](Flow::counts_beside) beside the largest: connections
+/// that control others answer at once.
+fn shortest_rtt_ns(capture: &CaptureAnalysis) -> Option<i64> {
+    let (flows, _) = keep_first(capture.flows(), FLOWS_SHOWN, |flow| {
+        (
+            Reverse(flow.payload_bytes()),
+            flow.connection_id,
+            flow.dir(),
+        )
+    });
+    let largest = flows.iter().map(Flow::payload_bytes).max()?;
+    let counting = flows.iter().filter(|flow| flow.counts_beside(largest));
+    counting
+        .filter_map(|flow| flow.summary().rtt.ns_min())
+        .min()
+}
+
 /// Whether timestamps are fine enough for the round-trip times.
 fn coarse(capture: &CaptureAnalysis) -> Option<String> {
     let told_ns = capture
@@ -313,7 +332,12 @@ fn coarse(capture: &CaptureAnalysis) -> Option<String> {
     let tick_ns = capture
         .shown_tick_ns()
         .map_or(told_ns, |ns| told_ns.max(ns.into()));
-    let shortest_ns = capture.totals().rtt_ns_min?;
+    // Where that does for all, it does for those that count, which takes a look at each flow.
+    capture
+        .totals()
+        .rtt_ns_min
+        .filter(|&ns| tick_ns * 10.0 > ns as f64)?;
+    let shortest_ns = shortest_rtt_ns(capture)?;
     let step = grouped(tick_ns as u64);
     if shortest_ns == 0 && tick_ns > told_ns {
         return Some(format!(

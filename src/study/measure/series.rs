@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Run;
+use super::windowed::BinRange;
 use crate::metric;
 use crate::study::units::Dimension;
+use crate::time::CaptureTime;
 
 /// Steps of a capture that are kept; a longer one keeps those in which something happened.
 const STEPS_MAX: usize = 1 << 20;
@@ -94,8 +96,17 @@ struct Step {
 }
 
 impl Run<'_> {
-    /// The run in steps of `step_ns`, a multiple of a bin, from the first to the last in which its
-    /// flows did something; with a window those that lie within it as a whole.
+    /// From the first data of its flows to the last of their new ACKs, or of their data where no ACKs were seen.
+    fn busy(&self) -> Option<(CaptureTime, CaptureTime)> {
+        let spans = self.flows.iter().filter_map(|flow| {
+            let (first, (ns, _)) = (flow.data_span()?.first, flow.goodput_interval_ns()?);
+            Some((first, first.plus_ns(ns)))
+        });
+        spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// The run in steps of `step_ns`, a multiple of a bin: those that lie as a whole within its window, or within the
+    /// time in which its flows did something.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
@@ -116,13 +127,19 @@ impl Run<'_> {
             let last = index.saturating_add(1).saturating_mul(bins_a_step) - 1;
             Some(last) <= known_through
         });
-        // So has one that lies within the window in part.
+        // So has one that lies within the window in part, or in which the flows begin or end; of a run that is too short
+        // for a whole one there is nothing else.
+        let is_whole = |bins: BinRange, index: i64| {
+            let first = index.saturating_mul(bins_a_step);
+            bins.0 <= first && first + bins_a_step <= bins.1
+        };
         if let Some(window) = self.window {
             let whole = self.whole_bins(window).map(|(bins, _, _)| bins);
-            steps.retain(|&index, _| {
-                let first = index.saturating_mul(bins_a_step);
-                whole.is_some_and(|(start, end)| start <= first && first + bins_a_step <= end)
-            });
+            steps.retain(|&index, _| whole.is_some_and(|bins| is_whole(bins, index)));
+        } else if let Some((bins, _, _)) = self.busy().and_then(|busy| self.whole_bins(busy))
+            && steps.keys().any(|&index| is_whole(bins, index))
+        {
+            steps.retain(|&index, _| is_whole(bins, index));
         }
         let (Some((&first, _)), Some((&last, _))) =
             (steps.first_key_value(), steps.last_key_value())

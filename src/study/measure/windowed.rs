@@ -8,7 +8,7 @@ use crate::study::metrics::{Metric, Values};
 use crate::time::CaptureTime;
 
 /// Numbers of the first bin and of the one after the last.
-type BinRange = (i64, i64);
+pub(super) type BinRange = (i64, i64);
 
 impl Run<'_> {
     /// The bins that lie within the window as a whole: their numbers, when they begin and when they

@@ -499,6 +499,10 @@ impl Run<'_> {
         }
         let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
         values.set(Metric::QueueShare, share);
+        values.set(Metric::RetransmissionRate, self.retransmission_rate(values));
+        if self.window.is_some() {
+            values.set(Metric::Overhead, rates::overhead_of(&each));
+        }
         self.set_rates(flows, values);
     }
 

@@ -235,7 +235,8 @@ impl Values {
         }
     }
 
-    /// What follows from counts (METRICS.md X1, O1): the share of packets that were sent again, and the overhead.
+    /// What follows from counts, where nothing else is known (METRICS.md Y7): the share of packets that were sent again
+    /// (X1, of segments, which come in more packets where some are in fragments), and the overhead (O1).
     pub(super) fn ratios(&self) -> [(Metric, Option<f64>); 2] {
         let rate = self
             .get(Metric::RetransmittedPackets)

@@ -1,5 +1,10 @@
 //! Segments in IP fragments are what they are without.
 
+use std::fs;
+
+use ccanalyze::analyze::Watch;
+use ccanalyze::study::{Metric, StudyPlan};
+
 use super::formats::{ETHERNET_US, packets};
 use super::support::tables_of;
 use super::wire::Packet;
@@ -61,6 +66,36 @@ fn rates_over_data_segments_do_not_depend_on_fragments() {
             .flat_map(|packet| in_fragments(packet, parts))
             .collect();
         assert_eq!(flows(&fragments, &columns), whole, "{parts} fragments");
+    }
+}
+
+/// METRICS.md X1, of a run: of the segments of all its flows.
+#[test]
+fn rates_of_runs_do_not_depend_on_fragments() {
+    let rate = |parts: usize, window: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let both = packets().into_iter().flat_map(|packet| {
+            // Beside it, that of another connection.
+            let mut other = packet.clone();
+            let ports = &mut other.bytes[LINK + IP..][..4];
+            ports[if ports[0] > ports[2] { 1 } else { 3 }] ^= 1;
+            [packet, other]
+        });
+        let fragments = both.flat_map(|packet| in_fragments(&packet, parts));
+        let file = ETHERNET_US.file(fragments.collect::<Vec<_>>());
+        fs::write(folder.path().join("1.pcap"), file).unwrap();
+        let manifest =
+            format!("[analysis]\nwindow = \"{window}\"\n[[runs]]\nfiles = \"{{run}}.pcap\"\n");
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let plan = StudyPlan::read(&folder.path().join("s.toml")).unwrap();
+        let results = plan.carry_out(None, &Watch::default());
+        assert_eq!(results.runs[0].flows.len(), 2);
+        results.runs[0].values.get(Metric::RetransmissionRate)
+    };
+    for window in ["all", "skip 0s"] {
+        let whole = rate(1, window);
+        assert!(whole > Some(0.0), "{whole:?}");
+        assert_eq!(rate(3, window), whole, "{window}");
     }
 }
 

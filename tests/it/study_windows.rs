@@ -8,6 +8,7 @@ use ccanalyze::study::{Metric, StudyPlan, StudyResults};
 
 use super::cli::run;
 use super::directions::Wire;
+use super::support::{capture, close};
 
 const MS: u64 = 1_000_000;
 
@@ -55,6 +56,34 @@ pub(crate) fn long_and_short() -> Wire {
     wire.flow([1, 3], 1001, steps(1000, 10, 5000));
     wire.flow([2, 3], 1002, steps(2000, 20, 3000));
     wire
+}
+
+/// Whatever was sent before a window and is acknowledged in it, overhead is that of what passed in it (METRICS.md Y3). These
+/// were captured at their senders, where all that is repeated passes twice: in full packets, nearly all.
+#[test]
+fn overhead_in_a_window_is_that_of_what_was_sent_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(two, folder.path().join("1.pcap")).unwrap();
+    for window in ["0.2s+0.4s", "0.3s+0.9s", "skip 0.5s"] {
+        let results = study(folder.path(), window);
+        let run = &results.runs[0];
+        let mut found = Vec::new();
+        // Over IPv4, and over IPv6.
+        for (flow, headers) in run.flows.iter().zip([52.0 / 1448.0, 72.0 / 1428.0]) {
+            let number = |metric| flow.measure.values.get(metric).unwrap();
+            let overhead = number(Metric::Overhead);
+            let fresh = number(Metric::IpBytes) / (1.0 + overhead);
+            let sent = (fresh + number(Metric::RetransmittedBytes)) * (1.0 + headers);
+            close(sent, number(Metric::IpBytes), 0.002);
+            found.push(overhead);
+        }
+        let [one, other] = found[..] else {
+            panic!("{window}: {found:?}");
+        };
+        let both = run.values.get(Metric::Overhead).unwrap();
+        assert!(one.min(other) < both && both < one.max(other), "{window}");
+    }
 }
 
 #[test]

@@ -19,7 +19,8 @@ impl Run<'_> {
         if self.window.is_none() {
             let completion = first
                 .zip(last)
-                .map(|(first, last)| last.since(first) as f64);
+                .map(|(first, last)| last.since(first) as f64)
+                .filter(|_| !flows.iter().any(FlowMeasure::is_unfinished));
             values.set(Metric::CompletionNs, completion);
         }
         let Some((start, end)) = interval else {
@@ -33,6 +34,23 @@ impl Run<'_> {
         values.set(Metric::GoodputBps, goodput_bps);
         values.set(Metric::ThroughputBps, throughput_bps);
         values.set(Metric::Utilisation, self.utilisation(flows, (start, end)));
+    }
+
+    /// Share of the data segments of all flows that are retransmissions (METRICS.md X1), which those of a run have by
+    /// these `values`: packets are more where some came in fragments.
+    pub(super) fn retransmission_rate(&self, values: &Values) -> Option<f64> {
+        let segments: u64 = match self.window {
+            None => {
+                let of = |flow: &Flow<'_>| flow.summary().data_segments();
+                self.flows.iter().map(of).sum()
+            }
+            Some(_) => {
+                let bins = self.flows.iter().flat_map(|flow| self.bins(flow));
+                bins.map(|bin| bin.data_segments()).sum()
+            }
+        };
+        let again = values.get(Metric::RetransmittedPackets)?;
+        (segments > 0).then(|| again / segments as f64)
     }
 
     /// What was delivered of the capacity by the flows that it is for: each direction of a link has its own.
@@ -62,4 +80,17 @@ impl Run<'_> {
     fn tells_rates(&self, bytes: u64) -> bool {
         bytes > 0 || self.window.is_some()
     }
+}
+
+/// Overhead of several flows together, from what each has: none where nothing was delivered, to which its packets come.
+pub(super) fn overhead_of(flows: &[&Values]) -> Option<f64> {
+    let (mut ip, mut delivered) = (0.0, 0.0);
+    for flow in flows {
+        let ip_bytes = flow.get(Metric::IpBytes)?;
+        flow.get(Metric::AckedBytes)?;
+        ip += ip_bytes;
+        let overhead = flow.get(Metric::Overhead);
+        delivered += overhead.map_or(0.0, |overhead| ip_bytes / (1.0 + overhead));
+    }
+    (delivered > 0.0).then(|| ip / delivered - 1.0)
 }

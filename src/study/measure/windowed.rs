@@ -72,7 +72,12 @@ impl Run<'_> {
         set(Metric::ThroughputBps, metric::rate_bps(ip, interval_ns));
         set(Metric::IpBytes, Some(ip as f64));
         set(Metric::AckedBytes, has_acks.then_some(acked as f64));
-        set(Metric::Overhead, metric::overhead(ip, acked));
+        let again_bytes = sum(|bin| bin.retransmitted_bytes);
+        let fresh = sum(|bin| bin.payload_bytes).saturating_sub(seen_again(flow, again_bytes));
+        set(
+            Metric::Overhead,
+            metric::overhead(ip, fresh).filter(|_| has_acks),
+        );
         let utilisation = goodput_bps
             .zip(self.capacity_bps(start, end))
             .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
@@ -97,10 +102,7 @@ impl Run<'_> {
         let again = sum(|bin| bin.retransmitted_packets);
         set(Metric::DataPackets, Some(packets as f64));
         set(Metric::RetransmittedPackets, Some(again as f64));
-        set(
-            Metric::RetransmittedBytes,
-            Some(sum(|bin| bin.retransmitted_bytes) as f64),
-        );
+        set(Metric::RetransmittedBytes, Some(again_bytes as f64));
         set(
             Metric::RetransmissionRate,
             (segments > 0).then(|| again as f64 / segments as f64),
@@ -112,4 +114,16 @@ impl Run<'_> {
         );
         values
     }
+}
+
+/// How much of so many repeated bytes of a flow had passed before: the share that had of all that it repeated, which is all
+/// of it where nothing was lost before the vantage point, and nothing where all was.
+fn seen_again(flow: &Flow<'_>, repeated_bytes: u64) -> u64 {
+    let all = flow.summary().incidents().retransmitted_bytes;
+    let twice = flow
+        .payload_bytes()
+        .saturating_sub(flow.state().unique_bytes)
+        .min(all);
+    let seen = u128::from(repeated_bytes) * u128::from(twice) / u128::from(all.max(1));
+    u64::try_from(seen).unwrap_or(u64::MAX)
 }

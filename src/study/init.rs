@@ -2,6 +2,7 @@
 
 mod guess;
 mod kinds;
+mod meanings;
 mod measured;
 mod names;
 mod sets;
@@ -18,7 +19,8 @@ use super::template::Template;
 use super::units::{Dimension, parse};
 use super::words::Thousands;
 use crate::capture::display_name;
-use guess::{Guess, Shape};
+use guess::Shape;
+use meanings::Guess;
 use measured::Section;
 use sets::{Kind, set_of};
 use sides::Sides;

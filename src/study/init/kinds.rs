@@ -1,6 +1,6 @@
 //! Names of one form that mean different things: `single-50m-bbr-deep` and `two-bbr-cubic-2bdp`.
 
-use super::guess::{UNITS, have_unit, is_cca};
+use super::meanings::{UNITS, have_unit, is_cca};
 use super::names::{parts_of, stem_of};
 use crate::study::units::Dimension;
 

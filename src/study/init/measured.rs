@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::guess::{self, Guess};
+use super::guess;
+use super::meanings::{self, Guess};
 use super::{counted, files_of, quoted, shown};
 use crate::study::import::{MeasuredColumn, MeasuredFormat, MeasuredTable, MeasuredValues};
 use crate::study::labels::{REPETITIONS, RESERVED};
@@ -334,7 +335,7 @@ fn label(column: &MeasuredColumn) -> Option<Guess> {
     let usable = is_name(&name) && !RESERVED.contains(&name.as_str());
     ((few || is_repetition) && !distinct.is_empty() && usable).then(|| Guess {
         name,
-        values: guess::distinct(distinct.into_iter().collect()),
+        values: meanings::distinct(distinct.into_iter().collect()),
         unit: unit.map(Unit::name),
     })
 }

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::guess::{Guess, Shape, unused};
+use super::guess::Shape;
+use super::meanings::{Guess, unused};
 use super::measured::Section;
 use super::names::{SEPARATORS, stem_of};
 use super::of_groups;

@@ -1,14 +1,15 @@
 //! A manifest drafted from the files that are there.
 
+mod captured;
 mod guess;
 mod kinds;
 mod meanings;
 mod measured;
 mod names;
+mod points;
 mod sets;
-mod sides;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +23,8 @@ use crate::capture::display_name;
 use guess::Shape;
 use meanings::Guess;
 use measured::Section;
+use points::Points;
 use sets::{Kind, set_of};
-use sides::Sides;
 
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
@@ -112,7 +113,7 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
                 links,
             });
         }
-        (None, _) => written(folder, &[], &[], &[], &measured),
+        (None, _) => written(folder, &[], &[], &measured),
         (Some(_), None) => of_names(folder, &names, &measured),
         (Some(example), Some(template)) => of_template(folder, &names, template, example)?,
     };
@@ -134,7 +135,8 @@ fn of_template(
         template: template.to_owned(),
         message: fault.message,
     })?;
-    let shape = Shape::of(vec![parsed], names);
+    let points = Points::of(names);
+    let shape = guess::shape_by(&parsed, names, &points);
     if shape.files == 0 {
         return Err(DraftError::NothingFits {
             template: template.to_owned(),
@@ -142,9 +144,13 @@ fn of_template(
             example: example.to_owned(),
         });
     }
-    let others = names.iter().filter(|name| !shape.fits(name)).cloned();
+    let own = names.iter().filter(|name| shape.fits(name));
+    let own: BTreeSet<&str> = own.map(String::as_str).collect();
+    let has_points = shape.around.is_some();
+    let is_said = |name: &str| own.contains(name) || has_points && points.is_beside(name, &own);
+    let others = names.iter().filter(|name| !is_said(name)).cloned();
     let others: Vec<String> = others.collect();
-    let mut text = written(folder, &[shape], &[], &[], &[]);
+    let mut text = written(folder, &[shape], &[], &[]);
     left_out(&mut text, "which the template does not fit", &others);
     Ok(text)
 }
@@ -159,42 +165,44 @@ fn left_out(text: &mut String, why: &str, names: &[String]) {
 
 /// A manifest for captures of these names, taken apart by what separates their parts.
 fn of_names(folder: &Path, names: &[String], measured: &[Section]) -> String {
-    if let Some(sides) = Sides::of(names) {
-        let runs = sides.runs(names);
-        let shapes = guess::shapes(&runs);
-        let files = shapes.iter().map(|shape| sides.files(shape, &runs));
-        let files: Option<Vec<String>> = files.collect();
-        let is_said = |name: &String| shapes.iter().any(|shape| shape.fits(name));
-        if let Some(files) = files
-            && runs.iter().all(is_said)
-        {
-            return written(folder, &shapes, &files, &[], measured);
-        }
-    }
-    let shapes = guess::shapes(names);
+    let (points, shapes) = shapes_at_points(names);
     let fits = |name: &String| shapes.iter().any(|shape| shape.fits(name));
     let (mut rest, mut untold) = (Vec::new(), Vec::new());
-    for name in names.iter().filter(|name| !fits(name)) {
+    for name in names
+        .iter()
+        .filter(|name| !fits(name) && !points.is_part(name))
+    {
         match guess::spelled(name, names) {
             Some(spelled) => rest.push(spelled),
             None => untold.push(name.clone()),
         }
     }
-    let mut text = written(folder, &shapes, &[], &rest, measured);
+    let mut text = written(folder, &shapes, &rest, measured);
     let why = "with letters that a manifest cannot tell from others";
     left_out(&mut text, why, &untold);
     text
 }
 
-/// `sides` are the files of shapes whose runs were captured at both sides of a queue, in TOML; none, where they were
-/// not. `rest` are files without a shape.
-fn written(
-    folder: &Path,
-    shapes: &[Shape],
-    sides: &[String],
-    rest: &[String],
-    measured: &[Section],
-) -> String {
+/// The shapes of captures, and which of these belong to one run: those that a section can name.
+fn shapes_at_points(names: &[String]) -> (Points<'_>, Vec<Shape>) {
+    let mut points = Points::of(names);
+    loop {
+        let shapes = guess::shapes_at(names, &points);
+        let is_said = |name: &str| {
+            shapes
+                .iter()
+                .any(|shape| shape.around.is_some() && shape.fits(name))
+        };
+        let unsaid: Vec<&str> = points.mains().filter(|name| !is_said(name)).collect();
+        if unsaid.is_empty() {
+            return (points, shapes);
+        }
+        points.forget(&unsaid);
+    }
+}
+
+/// `rest` are files without a shape.
+fn written(folder: &Path, shapes: &[Shape], rest: &[String], measured: &[Section]) -> String {
     let has_captures = !shapes.is_empty() || !rest.is_empty();
     let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
     let of_captures = shapes.iter().flat_map(|shape| &shape.labels);
@@ -242,16 +250,12 @@ fn written(
     };
     for (place, shape) in shapes.iter().enumerate() {
         let _ = writeln!(text, "\n[[runs]]");
-        let _ = writeln!(text, "# {}", counted(shape.files));
+        captured::runs(&mut text, shape);
         for guess in &shape.labels {
             let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
         }
-        if let Some(files) = sides.get(place) {
-            text.push_str(files);
-        } else {
-            text.push_str(&files_of(shape));
-            places(&mut text, shape);
-        }
+        text.push_str(&files_of(shape));
+        captured::points(&mut text, shape);
         text.push_str(&set_line(place));
         conditions(&mut text, shape);
         flows(&mut text, shape);
@@ -447,7 +451,7 @@ fn files_of(shape: &Shape) -> String {
     );
     if !shape.except.is_empty() {
         let except = shape.except.iter();
-        let mut except = except.map(|name| quoted(&guess::literal(name)));
+        let mut except = except.map(|text| quoted(text));
         let _ = writeln!(
             text,
             "except = {}  # else the template fits them",
@@ -461,29 +465,6 @@ fn files_of(shape: &Shape) -> String {
 fn is_zero(value: &str) -> bool {
     let number = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     number.parse().is_ok_and(|number: f64| number == 0.0)
-}
-
-/// How a run is said that was captured at several places at once: else each of them would be a run.
-fn places(text: &mut String, shape: &Shape) {
-    const LABEL: &str = "{vantage}";
-    let vantage = shape.labels.iter().find(|guess| guess.name == "vantage");
-    let template = shape.texts().find(|template| template.contains(LABEL));
-    let (Some(vantage), Some(template)) = (vantage, template) else {
-        return;
-    };
-    let sees_most = ["sender", "server", "ingress"];
-    let has = |place: &str| vantage.values.iter().any(|value| value == place);
-    let place = sees_most.into_iter().find(|place| has(place));
-    let Some(place) = place.or(vantage.values.first().map(String::as_str)) else {
-        return;
-    };
-    let at = |place: &str| quoted(&template.replace(LABEL, place));
-    text.push_str("# If these are places that one run was captured at, take one (group_by goes without vantage then):\n");
-    let _ = writeln!(text, "# files = {}", at(place));
-    if has("ingress") && has("egress") {
-        let (before, after) = (at("ingress"), at("egress"));
-        let _ = writeln!(text, "# before = {before}\n# after = {after}");
-    }
 }
 
 /// How flows get labels of their own, where names say two algorithms: in which order they began,

@@ -34,7 +34,7 @@ const CCAS: [&str; 26] = [
 ];
 
 /// Places at which captures are taken.
-const VANTAGES: [&str; 8] = [
+pub(super) const VANTAGES: [&str; 8] = [
     "sender",
     "receiver",
     "ingress",

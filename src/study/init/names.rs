@@ -1,5 +1,6 @@
 //! Names of files, in parts.
 
+use super::points::is_point;
 use crate::study::files::{CAPTURE_ENDINGS, TABLE_ENDINGS};
 
 /// Characters that separate the parts of names.
@@ -32,6 +33,16 @@ pub(super) fn parts_of(stem: &str) -> (Vec<&str>, Vec<char>) {
         None => (stem, None),
     };
     let (mut parts, mut separators) = separated(rest);
+    // A word for the point of a capture is a part behind a full stop, too, which else may be one of a number.
+    if let Some(last) = parts.last_mut()
+        && let Some((ahead, word)) = last.rsplit_once('.')
+        && !ahead.is_empty()
+        && is_point(word)
+    {
+        *last = ahead;
+        separators.push('.');
+        parts.push(word);
+    }
     if let Some(title) = title {
         // The separator before it leaves an empty part.
         if let Some(last) = parts.last_mut() {

@@ -19,8 +19,7 @@ pub(super) struct Kind<'a> {
 
 impl<'a> Kind<'a> {
     pub(super) fn of_shape(shape: &'a Shape, numbering: &[&str]) -> Self {
-        let template = shape.texts().next().unwrap_or_default();
-        Self::of(template, &shape.labels, numbering)
+        Self::of(shape.plain(), &shape.labels, numbering)
     }
 
     pub(super) fn of_section(section: &'a Section) -> Self {
@@ -54,11 +53,22 @@ pub(super) fn set_of(
 /// A value for each section where some would be taken together as repetitions: those that give the
 /// same labels. Nothing else needs one.
 fn sets(kinds: &[Kind<'_>]) -> Option<Vec<String>> {
+    // Files of one form in two sections, as they end in different ways, are of one experiment.
+    let mut all: Vec<&Kind<'_>> = Vec::new();
+    let place_of = |all: &[&Kind<'_>], kind: &Kind<'_>| {
+        let mut all = all.iter();
+        all.position(|known| known.template == kind.template && known.labels == kind.labels)
+    };
+    for kind in kinds {
+        if place_of(&all, kind).is_none() {
+            all.push(kind);
+        }
+    }
     let mut labels = BTreeSet::new();
-    if kinds.iter().all(|kind| labels.insert(&kind.labels)) {
+    if all.iter().all(|kind| labels.insert(&kind.labels)) {
         return None;
     }
-    let words: Vec<Vec<&str>> = kinds.iter().map(|kind| words(kind.template)).collect();
+    let words: Vec<Vec<&str>> = all.iter().map(|kind| words(kind.template)).collect();
     let in_all = |word: &&str| words.iter().all(|words| words.contains(word));
     let own = words.iter().map(|words| {
         let own = words.iter().filter(|word| !in_all(word)).copied();
@@ -66,11 +76,13 @@ fn sets(kinds: &[Kind<'_>]) -> Option<Vec<String>> {
     });
     let own: Vec<String> = own.collect();
     let distinct: BTreeSet<&String> = own.iter().filter(|own| !own.is_empty()).collect();
-    Some(if distinct.len() == kinds.len() {
+    let values = if distinct.len() == all.len() {
         own
     } else {
-        (1..=kinds.len()).map(|number| number.to_string()).collect()
-    })
+        (1..=all.len()).map(|number| number.to_string()).collect()
+    };
+    let value = |kind| Some(values[place_of(&all, kind)?].clone());
+    kinds.iter().map(value).collect()
 }
 
 /// The words of a template that stand in all names.

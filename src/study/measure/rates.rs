@@ -39,15 +39,12 @@ impl Run<'_> {
     /// Share of the data segments of all flows that are retransmissions (METRICS.md X1), which those of a run have by
     /// these `values`: packets are more where some came in fragments.
     pub(super) fn retransmission_rate(&self, values: &Values) -> Option<f64> {
-        let segments: u64 = match self.window {
-            None => {
-                let of = |flow: &Flow<'_>| flow.summary().data_segments();
-                self.flows.iter().map(of).sum()
-            }
-            Some(_) => {
-                let bins = self.flows.iter().flat_map(|flow| self.bins(flow));
-                bins.map(|bin| bin.data_segments()).sum()
-            }
+        let segments: u64 = if self.window.is_some() {
+            let bins = self.flows.iter().flat_map(|flow| self.bins(flow));
+            bins.map(|bin| bin.data_segments()).sum()
+        } else {
+            let flows = self.flows.iter();
+            flows.map(|flow| flow.summary().data_segments()).sum()
         };
         let again = values.get(Metric::RetransmittedPackets)?;
         (segments > 0).then(|| again / segments as f64)

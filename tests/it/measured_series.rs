@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::Write;
 
-use ccanalyze::analyze::Watch;
-use ccanalyze::study::{Metric, SeriesKind, StudyPlan};
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{Config, Watch};
+use ccanalyze::observe::Bin;
+use ccanalyze::study::{Metric, SeriesKind, SeriesPoint, StudyPlan};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -170,7 +172,7 @@ ping_ns = "Ping (ms) ICMP"
 }
 
 #[test]
-fn a_capture_in_steps_adds_up_to_its_bytes_and_stands_beside_an_archive() {
+fn a_capture_in_steps_adds_up_to_its_bins_and_stands_beside_an_archive() {
     let folder = folder_with(
         &[("points.csv", POINTS)],
         &format!("{OF_POINTS}\n[[runs]]\nfiles = \"{{cca}}.pcap.zst\"\n"),
@@ -188,11 +190,24 @@ fn a_capture_in_steps_adds_up_to_its_bytes_and_stands_beside_an_archive() {
         let rates = both.series.iter().filter_map(|point| point.get(kind));
         rates.map(|bps| bps * 0.2 / 8.0).sum()
     };
-    let value = |metric| both.values.get(metric).unwrap();
-    close(bytes(SeriesKind::Goodput), value(Metric::AckedBytes), 1e-9);
-    // Bins begin with a flow's first data: of each flow the SYN-ACK and an ACK or two come before.
-    let before = value(Metric::IpBytes) - bytes(SeriesKind::Throughput);
-    assert!((0.0..2.0 * 200.0).contains(&before), "{before}");
+    // All that the downloads did in bins of 100 ms from the first step on, which is the first after that in which they
+    // began, to the last before that in which they ended.
+    let steps = |point: &SeriesPoint| point.time_ns / 200_000_000;
+    let (first, last) = (both.series.first().unwrap(), both.series.last().unwrap());
+    let capture = capture("two-flows-cubic-bbr.pcap.zst");
+    let analysis = Analysis::of([capture], &Config::default());
+    let flows = analysis.captures[0].flows();
+    let downloads = flows.filter(|flow| flow.payload_bytes() > 1_000_000);
+    let bins: Vec<Bin> = downloads
+        .flat_map(|flow| flow.record.series().bins())
+        .collect();
+    let within = |bin: &&Bin| (2 * steps(first)..2 * steps(last) + 2).contains(&bin.index);
+    let sum = |of: fn(&Bin) -> u64| bins.iter().filter(within).map(of).sum::<u64>() as f64;
+    close(bytes(SeriesKind::Goodput), sum(|bin| bin.acked_bytes), 1e-9);
+    close(bytes(SeriesKind::Throughput), sum(|bin| bin.ip_bytes), 1e-9);
+    let ends = bins.iter().map(|bin| bin.index / 2);
+    assert_eq!(ends.clone().min(), Some(steps(first) - 1));
+    assert_eq!(ends.max(), Some(steps(last) + 1));
     let steps = both.series.windows(2);
     assert!(
         steps
@@ -201,6 +216,7 @@ fn a_capture_in_steps_adds_up_to_its_bytes_and_stands_beside_an_archive() {
     );
     // Round-trip times lie within those of the whole run.
     let rtts = both.series.iter().filter_map(|p| p.get(SeriesKind::Rtt));
+    let value = |metric| both.values.get(metric).unwrap();
     let (least, most) = (value(Metric::RttNsMin), value(Metric::RttNsMax));
     assert!(rtts.into_iter().all(|ns| (least..=most).contains(&ns)));
     // Pings where a run has them, round-trip times where it has none.

@@ -151,7 +151,7 @@ fn write(
         } else {
             workers.run(|| RunTables::of(analysis, config))
         };
-        // The results themselves come last: when they are there, all the rest is.
+        // Of these tables the results themselves come last: when they are there, the others are.
         let mut siblings = vec![
             (results.pairs, all.pairs()),
             (results.pair_series, all.pair_series()),

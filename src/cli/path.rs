@@ -360,7 +360,7 @@ impl Outputs {
         let tables = PathTables::of(analysis, config);
         let mut wanted = Vec::new();
         if let Some(files) = self.results {
-            // The results themselves come last: when they are there, all the rest is.
+            // Of these tables the results themselves come last: when they are there, the others are.
             wanted = vec![
                 (files.hops, tables.ways()),
                 (files.series, tables.series()),

@@ -63,7 +63,7 @@ pub struct PathFlow {
 /// A flow in one bin of time, by when its packets came in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowBin {
-    /// Number of the bin, from the first packet of the first point on.
+    /// Number of the bin, from the first packet of either point on ([`Hop::origin_ns`](super::Hop::origin_ns)).
     pub index: i64,
     /// Packets that passed.
     pub passed_packets: u64,

@@ -41,7 +41,7 @@ impl Amount {
 /// The queue in one bin of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueBin {
-    /// Number of the bin, from the first packet of the first point on.
+    /// Number of the bin, from the first packet of either point on ([`Hop::origin_ns`](super::Hop::origin_ns)).
     pub index: i64,
     /// Packets that came in and were not dropped.
     pub arrived: Amount,

@@ -120,19 +120,11 @@ impl MeasuredTable {
     }
 
     /// Reads a text whose lines the template takes apart: a row a line that is as it says, a column
-    /// a label of it.
+    /// a label of it; cells as for [`MeasuredTable::read_as_written`].
     ///
     /// # Errors
     /// As [`MeasuredTable::read`]; or no line is so.
-    pub fn read_lines(path: &Path, template: &Template) -> Result<Self, ImportError> {
-        Self::read_lines_as_written(path, template, &[])
-    }
-
-    /// The same; cells as for [`MeasuredTable::read_as_written`].
-    ///
-    /// # Errors
-    /// As [`MeasuredTable::read_lines`].
-    pub(super) fn read_lines_as_written(
+    pub(super) fn read_lines(
         path: &Path,
         template: &Template,
         as_written: &[&str],

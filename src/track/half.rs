@@ -145,7 +145,7 @@ impl HalfFlow {
 
     /// One number above all that was seen is most likely that of a FIN that was not.
     #[inline]
-    pub(super) fn takes_unseen_fin(&self, ack: i64) -> bool {
+    fn takes_unseen_fin(&self, ack: i64) -> bool {
         self.fin.is_none() && ack == self.high + 1
     }
 

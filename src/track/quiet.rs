@@ -136,12 +136,7 @@ impl HalfFlow {
 
     /// A segment of the peer that [`is_acked_as_before`](Self::is_acked_as_before).
     #[inline]
-    pub(super) fn on_same_ack<P: Plain, S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        plain: P,
-        sink: &mut S,
-    ) {
+    fn on_same_ack<P: Plain, S: FlowSink>(&mut self, dir: Direction, plain: P, sink: &mut S) {
         if self.unwrapper.is_some()
             && let Some(una) = self.una
         {
@@ -151,7 +146,7 @@ impl HalfFlow {
 
     /// A segment that [`continues`](Self::continues) the stream.
     #[inline]
-    pub(super) fn on_next_data<P: Plain, S: FlowSink>(
+    fn on_next_data<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
         plain: P,
@@ -200,7 +195,7 @@ impl HalfFlow {
     /// An ACK that stays where it is and reports more at the end of a range, as nearly all do while a hole is open.
     /// `false`, and nothing changed, when that is not all there is to it.
     #[inline(always)]
-    pub(super) fn on_next_sack<P: Plain, S: FlowSink>(
+    fn on_next_sack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
         plain: P,
@@ -247,7 +242,7 @@ impl HalfFlow {
     /// An ACK without payload moves over segments that passed once and in order, while all is
     /// calm. `false`, and nothing changed, when that is not all there is to it.
     #[inline]
-    pub(super) fn on_next_ack<P: Plain, S: FlowSink>(
+    fn on_next_ack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,
         plain: P,

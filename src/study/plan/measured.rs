@@ -54,9 +54,7 @@ pub(super) fn drafts<'m>(
         let mut faults = Faults::default();
         for (files, found) in files_without(&section.files, &section.except, folder, document) {
             let table = match &template {
-                Some(template) => {
-                    MeasuredTable::read_lines_as_written(&found.path, template, &as_written)
-                }
+                Some(template) => MeasuredTable::read_lines(&found.path, template, &as_written),
                 None => MeasuredTable::read_as_written(&found.path, &as_written),
             };
             let window = section.window.as_ref().or(general);

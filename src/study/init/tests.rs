@@ -23,6 +23,17 @@ fn plan(folder: &Path, text: &str) -> StudyPlan {
     StudyPlan::read(&path).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
+/// Names of its labels, in their order.
+fn labels(plan: &StudyPlan) -> Vec<&str> {
+    let mut labels: Vec<&str> = plan
+        .labels
+        .iter()
+        .map(|label| label.name.as_str())
+        .collect();
+    labels.sort_unstable();
+    labels
+}
+
 #[test]
 fn a_draft_is_a_manifest_without_mistakes_that_finds_every_capture_once() {
     let names = [
@@ -352,13 +363,7 @@ fn captures_of_both_sides_belong_to_their_run() {
         let folder = folder_of(&names);
         let text = draft(folder.path(), None).unwrap();
         let plan = plan(folder.path(), &text);
-        let mut labels: Vec<&str> = plan
-            .labels
-            .iter()
-            .map(|label| label.name.as_str())
-            .collect();
-        labels.sort_unstable();
-        assert_eq!(labels, ["cca", "rate", "run"], "{text}");
+        assert_eq!(labels(&plan), ["cca", "rate", "run"], "{text}");
         assert_eq!(plan.runs.len(), runs.len(), "{text}");
         for run in &plan.runs {
             let [before, after] = endings.map(|ending| {

@@ -59,16 +59,6 @@ fn expected(layouts: [&str; 3]) -> Vec<[String; 3]> {
     expected
 }
 
-fn labels(plan: &StudyPlan) -> Vec<&str> {
-    let mut labels: Vec<&str> = plan
-        .labels
-        .iter()
-        .map(|label| label.name.as_str())
-        .collect();
-    labels.sort_unstable();
-    labels
-}
-
 /// However the point stands in a name: all runs of both kinds are found once, and the point is no label.
 #[test]
 fn runs_of_one_and_of_two_algorithms_have_their_captures_at_both_sides() {

@@ -130,13 +130,14 @@ impl IdleDelays {
         } else {
             &self.small_samples
         };
-        let tell = samples.kept.iter();
-        // One that came sooner and was quick did not wait, as behind a token bucket that lets some pass at once.
-        let tell = tell.filter(|idle| idle.since_ns as f64 >= free_ns || is_quick(idle));
         let (mut all, mut quick) = (0, 0);
-        for idle in tell {
-            all += 1;
-            quick += usize::from(is_quick(idle));
+        for idle in &samples.kept {
+            let is_quick = is_quick(idle);
+            // One that came sooner and was quick did not wait, as behind a token bucket that lets some pass at once.
+            if idle.since_ns as f64 >= free_ns || is_quick {
+                all += 1;
+                quick += usize::from(is_quick);
+            }
         }
         all >= QUICK_MIN && quick * 4 >= all * 3
     }

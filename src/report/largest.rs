@@ -2,13 +2,16 @@
 
 use std::cmp::Reverse;
 
-use crate::analyze::{Analysis, Flow, keep_first};
+use crate::analyze::{CaptureAnalysis, Flow, keep_first};
 use crate::path::{Hop, PathFlow};
 
 /// The flows with the most payload, `most` at most, in the order of the results, each with the place of its
 /// capture; and how many flows there are.
-pub(super) fn largest_flows(analysis: &Analysis, most: usize) -> (Vec<(usize, Flow<'_>)>, usize) {
-    let captures = analysis.captures.iter().enumerate();
+pub(super) fn largest_flows(
+    captures: &[CaptureAnalysis],
+    most: usize,
+) -> (Vec<(usize, Flow<'_>)>, usize) {
+    let captures = captures.iter().enumerate();
     let all = captures.flat_map(|(index, capture)| capture.flows().map(move |flow| (index, flow)));
     let (mut flows, count) = keep_first(all, most, |&(index, flow)| {
         let bytes = flow.payload_bytes();

@@ -323,7 +323,7 @@ pub(super) fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<
 }
 
 fn flow_table(analysis: &Analysis) -> String {
-    let (flows, all) = largest_flows(analysis, FLOWS_SHOWN);
+    let (flows, all) = largest_flows(&analysis.captures, FLOWS_SHOWN);
     if flows.is_empty() {
         return nothing_found(analysis);
     }

@@ -177,7 +177,7 @@ fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2]
 }
 
 fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
-    let (flows, all) = largest_flows(analysis, ROWS_MAX);
+    let (flows, all) = largest_flows(&analysis.captures, ROWS_MAX);
     PageTable {
         caption: left_out("largest", "flows", all, flows.len()),
         columns: columns(&[

@@ -1,8 +1,8 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
-use std::cmp::Reverse;
+use std::slice::from_ref;
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair, keep_first};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name,
 };
@@ -10,6 +10,7 @@ use crate::decode::Skip;
 use crate::flow::SHARDS;
 use crate::observe::Span;
 
+use super::super::largest::largest_flows;
 use super::{FLOWS_SHOWN, counted, grouped, millis, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
@@ -306,15 +307,10 @@ pub(super) fn timeless(length_ns: i64, records: u64, files: &[FileFacts]) -> Opt
 /// The shortest round-trip time of the largest flows that [count](Flow::counts_beside) beside the largest: connections
 /// that control others answer at once.
 fn shortest_rtt_ns(capture: &CaptureAnalysis) -> Option<i64> {
-    let (flows, _) = keep_first(capture.flows(), FLOWS_SHOWN, |flow| {
-        (
-            Reverse(flow.payload_bytes()),
-            flow.connection_id,
-            flow.dir(),
-        )
-    });
-    let largest = flows.iter().map(Flow::payload_bytes).max()?;
-    let counting = flows.iter().filter(|flow| flow.counts_beside(largest));
+    let (flows, _) = largest_flows(from_ref(capture), FLOWS_SHOWN);
+    let flows = || flows.iter().map(|(_, flow)| flow);
+    let largest = flows().map(Flow::payload_bytes).max()?;
+    let counting = flows().filter(|flow| flow.counts_beside(largest));
     counting
         .filter_map(|flow| flow.summary().rtt.ns_min())
         .min()

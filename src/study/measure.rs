@@ -277,7 +277,7 @@ impl Run<'_> {
         let (sender, receiver) = flow.ends();
         let span = flow.data_span();
         let words: Vec<&str> = flow.quality().into_iter().map(Quality::name).collect();
-        FlowMeasure {
+        let mut measure = FlowMeasure {
             connection_id: Some(flow.connection_id),
             ends: Some(FlowEnds {
                 sender,
@@ -292,7 +292,11 @@ impl Run<'_> {
             } else {
                 Vec::new()
             },
+        };
+        if measure.is_unfinished() {
+            measure.values.set(Metric::CompletionNs, None);
         }
+        measure
     }
 
     /// Numbers of a flow over all of its time: those of the results table.
@@ -316,10 +320,7 @@ impl Run<'_> {
             metric::utilisation(goodput_bps?, self.capacity_bps(span.first, end)?)
         });
         set(Metric::Utilisation, utilisation);
-        let quality = flow.quality();
-        let is_complete = !Quality::INCOMPLETE.iter().any(|of| quality.contains(of));
-        let completion_ns = flow.completion_ns().filter(|_| is_complete);
-        set(Metric::CompletionNs, whole(completion_ns));
+        set(Metric::CompletionNs, whole(flow.completion_ns()));
         let handshake = flow.connection().handshake().round_trip_ns();
         set(
             Metric::HandshakeRttNs,

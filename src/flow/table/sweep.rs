@@ -7,7 +7,8 @@ use crate::time::CaptureTime;
 /// How far one record can move the table's clock, in ns of capture time.
 const JUMP_NS: i64 = 60_000_000_000;
 
-/// How many records it takes, with hardly any between them that go on as before, to believe that the capture's clock was set, and not only some are damaged.
+/// How many records it takes, with hardly any between them that go on as before, to believe that the capture's clock was
+/// set, and not only some are damaged.
 const LEAPS_MIN: u32 = 1000;
 
 /// How often connections are looked through for those to put away, in ns of capture time.

@@ -1,5 +1,6 @@
 //! One run reduced: from all that was found in a capture to a row for it and a row a flow.
 
+mod buffer;
 mod rates;
 mod series;
 mod windowed;
@@ -167,7 +168,11 @@ impl RunMeasure {
                 options.config.bin_ns as f64 / 1e6
             ));
         }
-        let measures: Vec<FlowMeasure> = flows.iter().map(|flow| run.flow(flow)).collect();
+        let empty_rtts_ns = run.empty_rtts_ns();
+        let with_paths = flows.iter().zip(empty_rtts_ns);
+        let measures: Vec<FlowMeasure> = with_paths
+            .map(|(flow, empty_rtt_ns)| run.flow(flow, empty_rtt_ns))
+            .collect();
         let mut shortfall = Shortfall {
             given_up: capture.given_up,
             behind_link: run.is_behind_link,
@@ -266,12 +271,13 @@ impl Run<'_> {
         Some(capacity.mean_bps(self.capture.origin, start, end))
     }
 
-    fn flow(&self, flow: &Flow<'_>) -> FlowMeasure {
+    /// Numbers of a flow, whose path has this RTT where it is empty.
+    fn flow(&self, flow: &Flow<'_>, empty_rtt_ns: Option<i64>) -> FlowMeasure {
         let mut values = match self.window {
             None => self.whole(flow),
             Some(window) => self.windowed(flow, window),
         };
-        let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
+        let share = self.queue_share(values.get(Metric::RttNsMean), empty_rtt_ns);
         values.set(Metric::QueueShare, share);
         self.set_balance(flow, &mut values);
         let (sender, receiver) = flow.ends();
@@ -381,16 +387,6 @@ impl Run<'_> {
         bin.balance(self.bin_ns(), capacity_bps, floor_ns?, weights)
     }
 
-    /// Queueing delay over the delay of a full buffer (METRICS.md Y2); `None` behind the queue, where it does not show.
-    fn queue_share(&self, queue_delay_ns: Option<f64>) -> Option<f64> {
-        if self.is_behind_link {
-            return None;
-        }
-        let conditions = self.options.conditions;
-        let full_ns = 8e9 * conditions.buffer_bytes()? / conditions.capacity_bps()?;
-        Some(queue_delay_ns? / full_ns).filter(|share| share.is_finite())
-    }
-
     fn start_of(&self, bin: i64) -> CaptureTime {
         let after_ns = bin.saturating_mul(self.bin_ns());
         self.capture.origin.plus_ns(after_ns)
@@ -494,12 +490,14 @@ impl Run<'_> {
             let all = |metric: Metric| flows.iter().filter_map(move |flow| flow.values.get(metric));
             values.set(Metric::RttNsMin, all(Metric::RttNsMin).reduce(f64::min));
             values.set(Metric::RttNsMax, all(Metric::RttNsMax).reduce(f64::max));
-            for metric in [Metric::RttNsMean, Metric::QueueDelayNsMean] {
+            for metric in [
+                Metric::RttNsMean,
+                Metric::QueueDelayNsMean,
+                Metric::QueueShare,
+            ] {
                 values.set(metric, self.mean_by_samples(flows, metric));
             }
         }
-        let share = self.queue_share(values.get(Metric::QueueDelayNsMean));
-        values.set(Metric::QueueShare, share);
         values.set(Metric::RetransmissionRate, self.retransmission_rate(values));
         if self.window.is_some() {
             values.set(Metric::Overhead, rates::overhead_of(&each));

@@ -1,10 +1,12 @@
 //! The studies of `examples/studies` against what the testbed and the simulator logged.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
 use ccanalyze::analyze::Watch;
 use ccanalyze::study::{Cells, Metric, ReportTable, StudyFlow, StudyPlan, StudyResults, StudyRun};
+use flate2::read::GzDecoder;
 use serde_json::Value;
 
 use super::support::{root, shared_beside};
@@ -158,13 +160,30 @@ fn the_testbed_study_agrees_with_its_log() {
     }
 }
 
+/// Mean of the largest queue of each 10 ms between two times in ms; intervals in which nothing waited are not logged.
+fn mean_queue_bytes(log: &Path, [from_ms, to_ms]: [f64; 2]) -> f64 {
+    let mut text = String::new();
+    let file = fs::File::open(log).unwrap();
+    GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    let number = |cell: Option<&str>| cell.unwrap().parse::<f64>().unwrap();
+    let rows = text.lines().skip(1).map(|line| {
+        let mut cells = line.split(',');
+        let [at_ms, _, bytes] = [0; 3].map(|_| number(cells.next()));
+        (at_ms, bytes)
+    });
+    let within = rows.filter(|(at_ms, _)| (from_ms..=to_ms).contains(at_ms));
+    within.map(|(_, bytes)| bytes).sum::<f64>() * 10.0 / (to_ms - from_ms)
+}
+
 #[test]
 fn captures_from_before_the_queue_tell_how_full_it_is() {
-    if shared_beside("lab").is_none() {
+    let Some(lab) = shared_beside("lab") else {
         return;
-    }
+    };
     let results = study("pairs.toml", |name| name.starts_with("s3-two"));
     assert!(results.runs.len() >= 10, "{}", results.runs.len());
+    let first_ns = |run: &StudyRun| run.flows[0].measure.span_ns.unwrap().0;
+    let mut compared = 0;
     for run in &results.runs {
         let share = run.values.get(Metric::QueueShare);
         assert!(
@@ -172,7 +191,27 @@ fn captures_from_before_the_queue_tell_how_full_it_is() {
             "{}: {share:?}",
             run.name
         );
+        if label(&results, run, "buffer") != "2bdp" {
+            continue;
+        }
+        // The second flow, which comes from another host, begins when the first one has filled the queue.
+        let late = &run.flows[1].measure;
+        let (start_ns, end_ns) = late.span_ns.unwrap();
+        let log = lab.join(run.name.rsplit_once('/').unwrap().0);
+        let full_bytes = 125_000.0;
+        // The log counts from the run's first packet, its handshake of 50 ms.
+        let within = [start_ns, end_ns].map(|ns| (ns - first_ns(run)) as f64 / 1e6 + 50.0);
+        let expected = mean_queue_bytes(&log.join("queue.csv.gz"), within) / full_bytes;
+        let share = late.values.get(Metric::QueueShare).unwrap();
+        // The log has the largest of each 10 ms.
+        assert!(
+            (share - expected).abs() < 0.04,
+            "{}: {share} for {expected}",
+            run.name
+        );
+        compared += 1;
     }
+    assert!(compared >= 4, "{compared}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ccanalyze::analyze::Watch;
-use ccanalyze::study::{Metric, StudyPlan, StudyResults};
+use ccanalyze::study::{Metric, StudyPlan, StudyResults, Values};
 
 use super::cli::run;
 use super::directions::Wire;
@@ -222,5 +222,44 @@ fn a_window_has_no_numbers_of_flows_whose_bins_in_it_are_missing() {
         }
         // Those come from the curves of payload.
         assert_eq!(whole.get(Metric::Fness), cut.get(Metric::Fness), "{window}");
+    }
+}
+
+/// A flow that never sees the queue empty waits in it nonetheless, as one shows that takes the same path (METRICS.md Y2).
+#[test]
+fn how_full_the_queue_was_is_told_by_the_smallest_rtt_of_the_path() {
+    // A full buffer takes 20 ms.
+    let conditions = "capacity = \"10Mbit\"\nbuffer = \"25kB\"\n";
+    let named = format!("{conditions}base_rtt = \"5ms\"\n");
+    for (hosts, conditions, share) in [
+        ([1, 3], conditions, 0.5),
+        ([2, 3], conditions, 0.0),
+        ([2, 3], &named, 0.5),
+        // The other way is another path, with a queue of its own.
+        ([3, 1], conditions, 0.0),
+        ([3, 1], &named, 0.0),
+    ] {
+        let mut wire = Wire::default();
+        // Acknowledged after 5 ms each, and after 15 ms. Two at a time come quicker than any link lets them go.
+        let pairs = (0..400).map(|packet| [20 * MS - 10_000, 10_000][packet % 2]);
+        wire.flow([1, 3], 1001, pairs);
+        for late in 0..100_u32 {
+            let (at_ns, seq) = ((2000 + 20 * u64::from(late)) * MS, 1 + 1000 * late);
+            wire.packet(at_ns, hosts, [1002, 80], [seq, 1], 1000);
+            let back = [hosts[1], hosts[0]];
+            wire.packet(at_ns + 15 * MS, back, [80, 1002], [1, seq + 1000], 0);
+        }
+        let folder = folder_with(wire);
+        let manifest = format!("[[runs]]\nfiles = \"{{run}}.pcap\"\n[conditions]\n{conditions}");
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let results = carry_out(folder.path());
+        let of = |values: &Values| values.get(Metric::QueueShare).unwrap();
+        let run = &results.runs[0];
+        let of_each = [0, 1].map(|flow| of(&run.flows[flow].measure.values));
+        for (found, expected) in of_each.into_iter().zip([0.0, share]) {
+            close(found, expected, 1e-9);
+        }
+        // 400 samples of the first flow, 100 of the second.
+        close(of(&run.values), share / 5.0, 1e-9);
     }
 }

@@ -107,7 +107,8 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
     said.extend(overlap(&capture.files));
-    said.extend(signs(&capture.quality()));
+    let has_filtered = capture.skipped.count(Skip::Filtered) > 0;
+    said.extend(signs(&capture.quality(), has_filtered));
     said.extend(limited(capture));
     said.extend(cut_away(capture));
     said.extend(beside(capture));
@@ -180,7 +181,12 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
 }
 
 /// What the packets show of how they were captured.
-fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
+fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = String> {
+    let by_filter = if has_filtered {
+        "; where it is the filter that left out the other one, `host` and `port` without `src` and `dst` keep both"
+    } else {
+        ""
+    };
     [
         (
             quality.unseen_bytes,
@@ -206,7 +212,7 @@ fn signs(quality: &CaptureQuality) -> impl Iterator<Item = String> {
         (
             quality.one_way_flows,
             format!(
-                "of {} only one direction was seen: no ACKs, no round-trip times",
+                "of {} only one direction was seen: no ACKs, no round-trip times{by_filter}",
                 counted(quality.one_way_flows, "flow")
             ),
         ),

@@ -1,6 +1,7 @@
 //! The summary on the terminal; the only place that prints.
 
 pub(super) mod clocks;
+mod lengths;
 mod nothing;
 mod pairs;
 pub mod path;

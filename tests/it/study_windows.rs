@@ -263,3 +263,33 @@ fn how_full_the_queue_was_is_told_by_the_smallest_rtt_of_the_path() {
         close(of(&run.values), share / 5.0, 1e-9);
     }
 }
+
+#[test]
+fn groups_whose_runs_count_over_different_lengths_are_said() {
+    // One flow of 4 s, and beside another one of 1 s.
+    let folder = folder_with(long_and_short());
+    let mut alone = Wire::default();
+    alone.flow([1, 3], 1003, steps(1000, 10, 5000));
+    fs::write(folder.path().join("2.pcap"), alone.pcap()).unwrap();
+    for (window, said) in [
+        (
+            "overlap",
+            Some("those of run = 1 over 1.0 s and those of run = 2 over 4.0 s"),
+        ),
+        ("1s+500ms", None),
+        ("all", None),
+    ] {
+        let manifest = format!(
+            "[study]\ngroup_by = [\"run\"]\n[[runs]]\nfiles = \"{{run}}.pcap\"\nwindow = \"{window}\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let is_said = run.stderr.contains("different lengths of time");
+        assert_eq!(is_said, said.is_some(), "{window}: {}", run.stderr);
+        assert!(run.stderr.contains(said.unwrap_or("")), "{}", run.stderr);
+    }
+}

@@ -10,6 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
+use super::lengths::windows_of_different_length;
 use super::warnings::overfull;
 use super::{counted, rate};
 
@@ -23,6 +24,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         flows_above_capacity(results),
         traces_beside_runs(results),
         silent_in_window(results),
+        windows_of_different_length(results),
         refuted_buffers(results),
         captured_behind_link(results),
         no_repetitions(results),

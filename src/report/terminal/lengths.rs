@@ -1,0 +1,58 @@
+//! Runs of a study that count over different lengths of time.
+
+use std::collections::BTreeMap;
+
+use crate::metric::stats;
+use crate::study::{StudyResults, StudyRun};
+
+/// So many times the length of another group's runs is another length.
+const LONGER: f64 = 1.1;
+
+/// That groups of which at least one has a window count over different lengths of time, in which more or less happens;
+/// downloads without a window last as long as they take.
+pub(super) fn windows_of_different_length(results: &StudyResults) -> Option<String> {
+    let mut runs = results.runs.iter();
+    if !runs.any(|run| run.window_ns.is_some()) {
+        return None;
+    }
+    let mut of_groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for run in &results.runs {
+        if let Some(seconds) = seconds_that_count(run) {
+            of_groups
+                .entry(group(results, run))
+                .or_default()
+                .push(seconds);
+        }
+    }
+    let means = of_groups.into_iter();
+    let means = means.filter_map(|(name, seconds)| Some((name, stats::mean(&seconds)?)));
+    let mut means: Vec<(String, f64)> = means.collect();
+    means.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let ((short, shortest), (long, longest)) = (means.first()?, means.last()?);
+    (*longest > LONGER * shortest).then(|| {
+        format!(
+            "runs count over different lengths of time, those of {short} over {shortest:.1} s and those of {long} over {longest:.1} s in the mean: counts and bytes of such groups (`retransmitted_packets`, `queue_dropped_packets`, `acked_bytes`) differ for that alone, rates (`retransmission_rate`, `goodput_bps`) do not; `window` makes runs as long as each other"
+        )
+    })
+}
+
+/// The time that a run's numbers are over, in seconds: its window, or from the first to the last payload of its flows.
+fn seconds_that_count(run: &StudyRun) -> Option<f64> {
+    let spans = || run.flows.iter().filter_map(|flow| flow.measure.span_ns);
+    let of_flows = || {
+        let first = spans().map(|(first, _)| first).min()?;
+        Some((first, spans().map(|(_, last)| last).max()?))
+    };
+    let (start_ns, end_ns) = run.window_ns.or_else(of_flows)?;
+    Some((end_ns - start_ns) as f64 / 1e9)
+}
+
+/// What makes a run's group, in words.
+fn group(results: &StudyResults, run: &StudyRun) -> String {
+    let labels = results.group_by.iter().filter_map(|&place| {
+        let name = &results.labels[place].name;
+        Some(format!("{name} = {}", run.labels[place].as_ref()?.text()))
+    });
+    let labels: Vec<String> = labels.collect();
+    labels.join(", ")
+}

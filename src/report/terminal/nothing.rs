@@ -49,12 +49,11 @@ fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
         })
     };
     let only_control = || "nothing but handshakes, resets or ACKs was seen".to_owned();
-    told(&KEPT_FROM).or_else(|| {
-        if tcp > 0 {
-            Some(only_control())
-        } else {
-            told(&SOMETHING_ELSE)
-        }
+    told(&KEPT_FROM).or_else(|| match (tcp, filtered) {
+        (0, 0) => told(&SOMETHING_ELSE),
+        // What is not TCP is no reason where the filter left TCP out.
+        (0, _) => Some("no TCP packet matches the filter".to_owned()),
+        _ => Some(only_control()),
     })
 }
 
@@ -210,7 +209,13 @@ mod tests {
             // No more than half, and what the filter took out is none of them.
             assert_eq!(said(&[(skip, 5), (Skip::Icmp, 5)], 0), "");
             let rest = said(&[(skip, 4), (Skip::Filtered, 6)], 0);
-            assert!(rest.starts_with("all packets "), "{rest}");
+            let hides_tcp = KEPT_FROM.iter().any(|(reasons, _)| reasons.contains(&skip));
+            let words = if hides_tcp {
+                "all packets "
+            } else {
+                "no TCP packet matches the filter"
+            };
+            assert!(rest.starts_with(words), "{rest}");
         }
         let both = said(&[(Skip::MalformedIp, 4), (Skip::NonIp, 6)], 0);
         assert!(both.starts_with("all packets are not IP"), "{both}");

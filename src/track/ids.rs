@@ -21,7 +21,7 @@ const STEPS_MIN: u64 = 3;
 
 /// Steps whose skips still count when the counter is believed only later: losses and swaps among
 /// a flow's first packets delay that.
-const EARLY_MAX: u64 = 8;
+const EARLY_MAX: u32 = 8;
 
 /// Steps for each doubt, from which on a counter is this connection's even where most packets skip ids.
 const PROVEN_STEPS: u64 = 64;
@@ -44,8 +44,11 @@ pub(super) struct IdCounter {
     last_packets: u16,
     /// Ids skipped by the last packet, as far as nothing explains them yet.
     last_skipped: u16,
-    steps: u64,
-    /// Those that were not by one, as far as nothing explains what they skipped.
+    /// Saturates, as the next does.
+    steps: u32,
+    /// Packets on the wire of frames that a network card takes apart, besides one for each step.
+    further: u32,
+    /// Steps that were not by one, as far as nothing explains what they skipped.
     others: u32,
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
     unexplained: u16,
@@ -97,7 +100,7 @@ impl Step {
     }
 }
 
-/// Ids skipped that nothing explains, besides two for each packet: repeats that an outage swallowed. With more, others
+/// Ids skipped that nothing explains, besides two for each packet on the wire: repeats that an outage swallowed. With more, others
 /// took them: the sender's host counts all that it sends, or a proxy for all its hosts.
 const SKIPPED_MAX: u64 = 8;
 
@@ -156,7 +159,7 @@ impl IdCounter {
         if is_next {
             self.last_skipped = 0;
             self.unwrapped = next;
-            self.steps += 1;
+            self.steps = self.steps.saturating_add(1);
         }
         is_next
     }
@@ -192,7 +195,7 @@ impl IdCounter {
         if id == 0 && self.counting && delta.unsigned_abs() > Self::JUMP_MAX.unsigned_abs() {
             return Step::Unknown;
         }
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         self.last_skipped = 0;
         match delta.cmp(&0) {
             Ordering::Equal => {
@@ -213,6 +216,8 @@ impl IdCounter {
                     }
                 }
                 self.last_packets = packets;
+                let further = packets.saturating_sub(1);
+                self.further = self.further.saturating_add(further.into());
                 self.unwrapped += u64::from(delta.unsigned_abs());
                 if delta > Self::JUMP_MAX {
                     // Not so many packets in a row were lost: this id is no step of the counter.
@@ -271,7 +276,7 @@ impl IdCounter {
     /// connection may have taken them.
     pub(super) fn doubt(&mut self) {
         self.doubts = self.doubts.saturating_add(1);
-        if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > self.steps {
+        if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > self.steps.into() {
             self.scope = Scope::Shared;
         }
         self.counting = self.counts();
@@ -308,7 +313,7 @@ impl IdCounter {
     /// any was ever skipped but in a repair, three of four steps may skip some, as of a sender each of whose repeats has
     /// a new packet behind it that is lost.
     pub(super) fn counts(&self) -> bool {
-        let steps = self.steps;
+        let steps = u64::from(self.steps);
         let proven_from = PROVEN_STEPS * u64::from(self.doubts.max(1));
         let is_proven = self.astray == 0 && steps >= proven_from;
         let most = if is_proven { 3 } else { 2 };
@@ -316,28 +321,33 @@ impl IdCounter {
             && (u64::from(self.others) * 4 <= steps * most
                 || u64::from(self.unexplained) * 4 <= steps)
             && u64::from(self.astray) * 20 <= steps
-            && u64::from(self.unexplained) <= 2 * steps + SKIPPED_MAX
+            && u64::from(self.unexplained) <= 2 * self.packets() + SKIPPED_MAX
             && self.scope != Scope::Shared
+    }
+
+    /// Packets on the wire that its steps were of.
+    fn packets(&self) -> u64 {
+        u64::from(self.steps) + u64::from(self.further)
     }
 
     /// Whether hardly any id was skipped before the last packet that no loss and no late packet explains: a host that
     /// counts all it sends skips those of its other connections.
     pub(super) fn is_of_its_own(&self) -> bool {
         let before = self.unexplained.saturating_sub(self.last_skipped);
-        u64::from(before) * 4 <= self.steps
+        u64::from(before) * 4 <= self.steps.into()
     }
 
     /// Whether skipped ids were most likely this connection's: others would have shown by now, or its host is one that
     /// counts for each connection, which only one `is_known` tells of which its SYN or timestamps were seen.
     pub(super) fn is_unshared(&self, is_known: bool) -> bool {
         let is_own = is_known && self.scope == Scope::Connection;
-        is_own || self.steps >= OWN_STEPS * u64::from(self.doubts.max(1))
+        is_own || u64::from(self.steps) >= OWN_STEPS * u64::from(self.doubts.max(1))
     }
 
     /// Whether ids tell the packets of this direction apart, however they are chosen: of the `packets` that passed,
     /// each no more than four times, nearly all had one that the one before had not.
     pub(super) fn tell_apart(&self, packets: u64) -> bool {
-        self.steps > 0 && (self.steps + 1) * 4 >= packets
+        self.steps > 0 && (u64::from(self.steps) + 1) * 4 >= packets
     }
 
     /// Ids skipped for which neither a late packet nor bytes that are missing were seen; saturates.
@@ -378,13 +388,13 @@ impl IdCounter {
 
     /// Whether ids count, or may turn out to, as one at least was the next.
     pub(super) fn may_be_a_counter(&self) -> bool {
-        self.steps > u64::from(self.others) && (self.counting || self.may_count())
+        self.steps > self.others && (self.counting || self.may_count())
     }
 
     /// Whether ids may count, though too few have been seen to tell, and `id` is a little below
     /// `other`: a repeat has a later one of any counter, and hardly any random number is so near.
     pub(super) fn is_just_before(&self, id: u16, other: u16) -> bool {
-        self.steps < STEPS_MIN
+        u64::from(self.steps) < STEPS_MIN
             && self.astray == 0
             && self.scope != Scope::Shared
             && (-Self::NEAR..0).contains(&Self::distance(id, other))

@@ -52,6 +52,20 @@ fn a_counter_counts_where_half_of_the_packets_are_lost_or_late() {
     assert!(!steps(&[10, 22, 11, 34, 23, 46, 35, 58, 47, 60, 59]).1);
 }
 
+/// A frame of 45 packets takes 45 ids, and so does one that was lost as a whole: what was skipped is held against packets.
+#[test]
+fn a_counter_counts_where_whole_frames_are_lost() {
+    let frames_before = |packets: u16| {
+        let mut counter = IdCounter::default();
+        (0..10).for_each(|frame| _ = counter.take(1 + frame * packets, packets));
+        let behind_the_lost = 1 + 10 * packets + 45;
+        counter.take(behind_the_lost, packets)
+    };
+    assert_eq!(frames_before(45), Step::Ahead(45));
+    // Of ten single packets that were seen others must have taken so many.
+    assert_eq!(frames_before(1), Step::Unknown);
+}
+
 /// As of a sender each of whose repeats has a new packet behind it that is lost: until these are repeated, no byte tells
 /// of them.
 #[test]

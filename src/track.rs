@@ -240,6 +240,9 @@ impl Connection {
         let at = plain.at();
         sink.packet(dir, &PacketArrival::of_plain(plain));
         let (sender, peer) = sides(&mut self.halves, dir);
+        if sender.times.is_set_back(at) {
+            on_clock_set_back(sender, peer, at);
+        }
         let timestamps = plain.timestamps();
         if let Some(timestamps) = timestamps {
             sender.echoes.sent(timestamps.value, at);
@@ -281,6 +284,9 @@ impl Connection {
             self.on_end(dir, segment);
         }
         let (sender, peer) = sides(&mut self.halves, dir);
+        if sender.times.is_set_back(segment.at) {
+            on_clock_set_back(sender, peer, segment.at);
+        }
         if let Some(timestamps) = segment.timestamps {
             sender.echoes.sent(timestamps.value, segment.at);
             if flags.has(TcpFlags::ACK)
@@ -471,6 +477,19 @@ impl Connection {
                 half.end_repair(dir, at, sink);
             }
         }
+    }
+}
+
+/// The capture's clock was set back before a packet that passes at `at`: nothing is known of the time between what passed
+/// before and what answers it (METRICS.md R1).
+#[cold]
+#[inline(never)]
+fn on_clock_set_back(sender: &mut HalfFlow, peer: &mut HalfFlow, at: CaptureTime) {
+    for half in [sender, peer] {
+        half.in_flight.take_samples();
+        half.echoes.forget();
+        // Once, and not by the next packet of the other side again.
+        half.times.packet_at = half.times.packet_at.map(|last| last.min(at));
     }
 }
 

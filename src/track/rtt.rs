@@ -150,6 +150,13 @@ impl Echoes {
         }
     }
 
+    /// The clock by which they are dated was set back: no echo of those that passed tells a delay.
+    #[cold]
+    pub(super) fn forget(&mut self) {
+        self.waiting.clear();
+        self.passed = 0;
+    }
+
     /// The latest `TSval`, where one was seen.
     pub(super) fn newest(&self) -> Option<u32> {
         self.seen.then_some(self.newest)

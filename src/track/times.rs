@@ -1,6 +1,12 @@
 //! When what matters of one direction passed last.
 
+use std::hint::cold_path;
+
 use crate::time::CaptureTime;
+
+/// A packet that is dated before the one before it by no more, in ns, was captured in disorder, as by several queues of a
+/// network card; by more, the clock was set back.
+const DISORDER_NS: i64 = 1_000_000;
 
 /// When something of one direction passed last; `None` before it did.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +50,17 @@ impl Times {
         self.packet_at.map_or(0, |last| at.since(last))
     }
 
+    /// Whether the clock was set back between the last packet and one that passes at `at`.
+    #[inline]
+    pub(super) fn is_set_back(&self, at: CaptureTime) -> bool {
+        self.packet_at.is_some_and(|last| {
+            at < last && {
+                cold_path();
+                last.since(at) > DISORDER_NS
+            }
+        })
+    }
+
     /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
     /// nothing is later any more.
     #[inline]
@@ -69,5 +86,17 @@ mod tests {
         assert_eq!(times.latest_released_by(early), None);
         assert_eq!(times.silence_ns(late), 1_000);
         assert_eq!(Times::default().silence_ns(late), 0);
+    }
+
+    #[test]
+    fn a_clock_is_set_back_by_more_than_disorder_makes() {
+        let times = Times {
+            packet_at: Some(CaptureTime::from_ns(5_000_000)),
+            ..Times::default()
+        };
+        let is_set_back = |ns| times.is_set_back(CaptureTime::from_ns(ns));
+        assert!(is_set_back(3_999_999));
+        assert!(!is_set_back(4_000_000) && !is_set_back(5_000_000) && !is_set_back(6_000_000));
+        assert!(!Times::default().is_set_back(CaptureTime::MIN));
     }
 }

@@ -273,8 +273,12 @@ impl IdCounter {
     }
 
     /// Ids were skipped, but no byte of the stream, and no loss was being repaired: another
-    /// connection may have taken them.
+    /// connection may have taken them. But not where they were as many as a frame of several packets has itself, which
+    /// are most likely those of another frame.
     pub(super) fn doubt(&mut self) {
+        if self.last_packets > 1 && self.last_skipped == self.last_packets {
+            return;
+        }
         self.doubts = self.doubts.saturating_add(1);
         if self.doubts >= DOUBTS_MIN && u64::from(self.doubts) * 20 > self.steps.into() {
             self.scope = Scope::Shared;

@@ -66,6 +66,22 @@ fn a_counter_counts_where_whole_frames_are_lost() {
     assert_eq!(frames_before(1), Step::Unknown);
 }
 
+/// Every other frame of eight packets is lost, new ones and repeats: no byte is missing where a repeat goes on from the
+/// highest one seen.
+#[test]
+fn whole_frames_that_are_skipped_are_no_other_connections_packets() {
+    let counts = |packets: u16, skipped: u16| {
+        let mut counter = IdCounter::default();
+        for frame in 0..20 {
+            counter.take(1 + frame * (packets + skipped), packets);
+            counter.doubt();
+        }
+        counter.scope != Scope::Shared
+    };
+    assert!(counts(8, 8));
+    assert!(!counts(8, 7) && !counts(1, 1));
+}
+
 /// As of a sender each of whose repeats has a new packet behind it that is lost: until these are repeated, no byte tells
 /// of them.
 #[test]

@@ -11,6 +11,7 @@ mod path;
 mod plan;
 mod progress;
 mod study;
+mod writing;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 use crate::analyze::{Analysis, CaptureInput, Config, Watch};
 use crate::capture::CaptureSource;
-use crate::report::{self, Pending, ReportError, tables, terminal};
+use crate::report::{self, ReportError, tables, terminal};
 use crate::table::{RunTables, SegmentTable};
 
 pub use args::{Args, Command};
@@ -26,6 +27,7 @@ pub use path::PathArgs;
 use plan::Outputs;
 pub use plan::Plan;
 pub use study::{StudyArgs, StudyCommand};
+use writing::Writing;
 
 /// How a run ended, and the status that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,49 +133,38 @@ fn analyse(inputs: Vec<CaptureInput>, config: &Config, quiet: bool) -> Analysis 
 const CONNECTIONS_SHARED: usize = 20_000;
 
 /// Writes what was asked for; what was written.
-///
-/// All of it is written before the first of it is put in its place: a disk that is full leaves the
-/// results that were there.
 fn write(
     analysis: &Analysis,
     config: &Config,
     metadata: &tables::Metadata,
     outputs: Outputs,
 ) -> Result<Vec<PathBuf>, ReportError> {
-    let mut complete: Vec<Pending> = Vec::new();
-    let mut without_rows = None;
     let workers = tables::Workers::new(config.threads);
+    let mut writing = Writing::new(metadata, workers, outputs.quiet);
+    let mut without_rows = None;
     if let Some(results) = outputs.results {
         let captures = analysis.captures.iter();
         let connections: usize = captures.map(|capture| capture.connections.len()).sum();
         let all = if connections < CONNECTIONS_SHARED {
             RunTables::of(analysis, config)
         } else {
-            workers.run(|| RunTables::of(analysis, config))
+            writing.workers().run(|| RunTables::of(analysis, config))
         };
         // Of these tables the results themselves come last: when they are there, the others are.
-        let mut siblings = vec![
-            (results.pairs, all.pairs()),
-            (results.pair_series, all.pair_series()),
-            (results.series, all.series()),
-            (results.captures, all.captures()),
-        ];
+        writing.table(all.pairs(), results.pairs)?;
+        writing.table(all.pair_series(), results.pair_series)?;
+        writing.table(all.series(), results.series)?;
+        writing.table(all.captures(), results.captures)?;
         let mut captures = analysis.captures.iter();
         if captures.any(|capture| !capture.pings.is_empty()) {
-            siblings.push((results.pings, all.pings()));
+            writing.table(all.pings(), results.pings)?;
         } else {
             without_rows = Some((results.pings, all.pings().empty().clone()));
         }
-        siblings.push((results.flows, all.flows()));
-        for (mut pending, table) in siblings {
-            tables::fill(table, &mut pending, metadata, &workers)?;
-            complete.push(pending);
-        }
+        writing.table(all.flows(), results.flows)?;
     }
-    if let Some(mut pending) = outputs.segments {
-        let table = SegmentTable::of(analysis);
-        tables::fill_packed(&table, &mut pending, metadata, &workers)?;
-        complete.push(pending);
+    if let Some(pending) = outputs.segments {
+        writing.packed_table(&SegmentTable::of(analysis), pending)?;
     }
     let options = report::chart::ChartOptions {
         svg: outputs.svg,
@@ -183,40 +174,19 @@ fn write(
         threads: config.threads,
         ..report::chart::ChartOptions::default()
     };
-    if let Some(folder) = &outputs.charts {
-        let drawn = report::chart::draw_all(analysis, folder.filling(), &options)
-            .map_err(|error| folder.failed(error))?;
-        outputs::warn_of_letters(&drawn.lacking, outputs.quiet);
+    if let Some(folder) = outputs.charts {
+        writing.charts(folder, |folder| {
+            report::chart::draw_all(analysis, folder, &options)
+        })?;
     }
-    let page = outputs.report.map(|mut pending| {
+    if let Some(pending) = outputs.report {
         let options = outputs.report_charts.then_some(&options);
         let theme = outputs.style.theme;
         let page = report::html::of_run(analysis, config, options, theme, metadata);
-        fill_page(page, &mut pending).map(|()| pending)
-    });
-    let page = page.transpose()?;
+        writing.page(page, pending)?;
+    }
     if let Some((pending, table)) = without_rows {
         tables::withdraw(&table, pending)?;
     }
-    let mut written = outputs::put_in_place(complete, outputs.charts)?;
-    if let Some(pending) = page {
-        written.push(pending.commit()?);
-    }
-    Ok(written)
-}
-
-/// Writes a page that could be put together; it is complete then, but not in its place.
-fn fill_page(
-    page: Result<report::html::Page, String>,
-    pending: &mut Pending,
-) -> Result<(), ReportError> {
-    let page = page.map_err(|message| ReportError::Format {
-        path: pending.path().to_path_buf(),
-        message,
-    })?;
-    page.write(pending).map_err(|source| ReportError::Write {
-        path: pending.path().to_path_buf(),
-        source,
-    })?;
-    pending.complete()
+    writing.put_in_place()
 }

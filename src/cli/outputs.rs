@@ -8,7 +8,7 @@ use anyhow::{bail, ensure};
 use super::charts::ChartArgs;
 use crate::capture::display_name;
 use crate::report::tables::{Metadata, TableFormat, sibling};
-use crate::report::{OutputFolder, Pending, ReportError, terminal};
+use crate::report::{OutputFolder, Pending, terminal};
 
 /// Begins one table, in the format that its name asks for.
 pub(super) fn begin_table(path: &Path) -> anyhow::Result<Pending> {
@@ -77,21 +77,6 @@ pub(super) fn warn_of_letters(lacking: &BTreeSet<char>, quiet: bool) {
 /// The folder of charts beside the tables of `--out`.
 pub(super) fn charts_beside(out: &Path) -> PathBuf {
     out.with_extension("charts")
-}
-
-/// Puts what is complete in its place; what was put.
-pub(super) fn put_in_place(
-    complete: Vec<Pending>,
-    charts: Option<OutputFolder>,
-) -> Result<Vec<PathBuf>, ReportError> {
-    let mut written: Vec<PathBuf> = complete
-        .into_iter()
-        .map(Pending::commit)
-        .collect::<Result<_, _>>()?;
-    if let Some(folder) = charts {
-        written.extend(folder.commit()?);
-    }
-    Ok(written)
 }
 
 /// Checks that `--out`, with the tables that it writes beside its own, and another option do not

@@ -11,12 +11,13 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
-use super::{ExitStatus, fill_page, interrupt, outputs};
+use super::writing::Writing;
+use super::{ExitStatus, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::{CaptureSource, display_name};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, PathError, Point, QueueLimit};
 use crate::report::chart;
-use crate::report::tables::{Metadata, Workers, fill, fill_packed};
+use crate::report::tables::{Metadata, Workers};
 use crate::report::{OutputFolder, Pending, html, terminal};
 use crate::study::units::{self, Dimension};
 use crate::table::{PacketTable, PathTables};
@@ -354,30 +355,18 @@ impl Outputs {
             return Ok(Vec::new());
         }
         let metadata = metadata(args);
-        // All is written before the first of it is put in its place: a disk that is full leaves the
-        // results that were there.
-        let mut complete = Vec::new();
-        let tables = PathTables::of(analysis, config);
-        let mut wanted = Vec::new();
+        let mut writing = Writing::new(&metadata, Workers::new(None), args.quiet);
         if let Some(files) = self.results {
+            let tables = PathTables::of(analysis, config);
             // Of these tables the results themselves come last: when they are there, the others are.
-            wanted = vec![
-                (files.hops, tables.ways()),
-                (files.series, tables.series()),
-                (files.flow_series, tables.flow_series()),
-                (files.episodes, tables.episodes()),
-                (files.flows, tables.flows()),
-            ];
+            writing.table(tables.ways(), files.hops)?;
+            writing.table(tables.series(), files.series)?;
+            writing.table(tables.flow_series(), files.flow_series)?;
+            writing.table(tables.episodes(), files.episodes)?;
+            writing.table(tables.flows(), files.flows)?;
         }
-        let workers = Workers::new(None);
-        for (mut pending, table) in wanted {
-            fill(table, &mut pending, &metadata, &workers)?;
-            complete.push(pending);
-        }
-        if let Some(mut pending) = self.packets {
-            let table = PacketTable::of(analysis);
-            fill_packed(&table, &mut pending, &metadata, &workers)?;
-            complete.push(pending);
+        if let Some(pending) = self.packets {
+            writing.packed_table(&PacketTable::of(analysis), pending)?;
         }
         let has_place = self.charts.is_some() || self.report.is_some();
         let charts = if has_place && !args.charts.no_charts {
@@ -385,18 +374,17 @@ impl Outputs {
         } else {
             Vec::new()
         };
-        if let Some(folder) = &self.charts {
-            let drawn = chart::path::save_all(&charts, folder.filling(), args.charts.svg)
-                .map_err(|error| folder.failed(error))?;
-            outputs::warn_of_letters(&drawn.lacking, args.quiet);
+        if let Some(folder) = self.charts {
+            writing.charts(folder, |folder| {
+                chart::path::save_all(&charts, folder, args.charts.svg)
+            })?;
         }
-        if let Some(mut pending) = self.report {
+        if let Some(pending) = self.report {
             let theme = args.charts.chart_theme;
             let page = html::of_path(analysis, config, &charts, theme, &metadata);
-            fill_page(page, &mut pending)?;
-            complete.push(pending);
+            writing.page(page, pending)?;
         }
-        Ok(outputs::put_in_place(complete, self.charts)?)
+        Ok(writing.put_in_place()?)
     }
 }
 

@@ -6,14 +6,14 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::outputs::{self, begin_charts};
 use super::plan::begin_page;
-use super::{ExitStatus, fill_page};
-use super::{interrupt, progress};
+use super::writing::Writing;
+use super::{ExitStatus, interrupt, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
 use crate::report::html;
 use crate::report::study::{MADE_OF, files_of, fill_tables, make_folder, remove_older};
-use crate::report::tables::Metadata;
+use crate::report::tables::{Metadata, Workers};
 use crate::report::{OutputFolder, Pending, terminal};
 use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun, draft};
 use crate::table::{StudyTable, study_tables};
@@ -175,8 +175,7 @@ impl Begun {
         })
     }
 
-    /// Writes all of it before the first of it is put in its place: tables of two studies are none of any. How many
-    /// files there are.
+    /// Writes all of it; how many files there are.
     fn write(
         self,
         plan: &StudyPlan,
@@ -187,21 +186,22 @@ impl Begun {
     ) -> anyhow::Result<usize> {
         let metadata = metadata(results, args);
         let charts = charts(plan, results, args);
-        let mut complete = fill_tables(tables, out, &metadata)?;
-        if let Some(folder) = &self.charts {
+        let mut writing = Writing::new(&metadata, Workers::new(None), args.quiet);
+        let complete = fill_tables(tables, out, &metadata)?;
+        let files = complete.len() + usize::from(self.page.is_some()) + charts.len();
+        writing.complete_tables(complete);
+        if let Some(folder) = self.charts {
             let threads = args.threads.map(usize::from);
-            let drawn = save_study(&charts, folder.filling(), args.charts.svg, threads)
-                .map_err(|error| folder.failed(error))?;
-            outputs::warn_of_letters(&drawn.lacking, args.quiet);
+            writing.charts(folder, |folder| {
+                save_study(&charts, folder, args.charts.svg, threads)
+            })?;
         }
-        if let Some(mut pending) = self.page {
+        if let Some(pending) = self.page {
             let theme = args.charts.chart_theme;
             let page = html::of_study(results, tables, &charts, theme, warnings, &metadata);
-            fill_page(page, &mut pending)?;
-            complete.push(pending);
+            writing.page(page, pending)?;
         }
-        let files = complete.len() + charts.len();
-        outputs::put_in_place(complete, self.charts)?;
+        writing.put_in_place()?;
         remove_older(out, tables)?;
         Ok(files)
     }

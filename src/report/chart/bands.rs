@@ -2,8 +2,8 @@
 
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Point, Stroke};
+use super::counts::n_of;
 use super::frame::{Panel, header};
-use super::grouped_bars::n_of;
 use super::interval::{Estimate, Reach};
 use super::label::joined;
 use super::legend::Swatch;

@@ -6,17 +6,18 @@ use crate::metric::stats::{BoxPlot, mean};
 
 use super::axis::{Axis, Quantity, Scale};
 use super::canvas::{Align, Canvas, Stroke};
+use super::counts::n_words;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, header};
-use super::grouped_bars::{below, columns_max, draw_name, n_words};
 use super::interval::half_whisker;
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
+use super::names_below::{below, draw_name};
 use super::palette::{Colour, LineStyle, Marker};
-use super::style::{Size, Style};
-use super::tiles::Tiles;
+use super::style::Style;
+use super::tiles::{RowHeights, Tiles, columns_max};
 
 /// Values of each variant, of one quantity.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,17 +124,12 @@ impl Boxes {
             below(shown, tiles.width() / row.boxes() - NAME_GAP, NAME_LINES)
         });
         let below = below.fold(0.0, f64::max);
-        let room = if rows.len() <= columns {
-            (style.size.height() - top - 44.0 - below - 16.0).max(0.4 * style.size.height())
-        } else if style.size == Size::Slide {
-            // Lower rows rather than more than a slide holds.
-            let rows_high = rows.len().div_ceil(columns) as f64;
-            let row = (style.size.height() - top - 16.0) / rows_high;
-            (row - 44.0 - below - 6.0).clamp(ROOM_MIN, 0.36 * style.size.height())
-        } else {
-            0.36 * style.size.height()
+        let heights = RowHeights {
+            alone: 0.4 * style.size.height(),
+            each: 0.36 * style.size.height(),
+            least: ROOM_MIN,
         };
-        let tiles = tiles.with(room, below);
+        let tiles = tiles.above_names(style, rows.len(), below, heights);
         for (index, row) in rows.iter().enumerate() {
             draw_row(&mut canvas, &tiles, (index, row), &names, looks);
         }

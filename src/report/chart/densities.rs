@@ -6,15 +6,16 @@ use crate::metric::stats::{Density, DensityRange, quantile};
 use super::axis::{Axis, Quantity};
 use super::boxes::VALUES_MIN;
 use super::canvas::{Align, Canvas, Point, Stroke};
+use super::counts::n_words;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, baseline, header};
-use super::grouped_bars::{below, draw_name, n_words};
 use super::label::joined;
 use super::legend::Swatch;
+use super::names_below::{below, draw_name};
 use super::palette::{Colour, Marker};
-use super::style::{Size, Style};
-use super::tiles::Tiles;
+use super::style::Style;
+use super::tiles::{RowHeights, Tiles};
 
 /// Values of one pair of variants, A and B.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,17 +90,12 @@ impl FnessScatter {
         let tiles = Tiles::new(&canvas, top, rows, 1, LABELS);
         let names = self.pairs.iter().map(|pair| pair.name.as_str());
         let below = below(names, tiles.width() / in_row as f64 - NAME_GAP, NAME_LINES);
-        let height = style.size.height();
-        let room = if rows == 1 {
-            (height - top - 44.0 - below - 16.0).max(0.45 * height)
-        } else if style.size == Size::Slide {
-            // Lower rows rather than more than a slide holds.
-            let row = (height - top - 16.0) / rows as f64;
-            (row - 44.0 - below - 6.0).clamp(ROOM_MIN, 0.36 * height)
-        } else {
-            0.36 * height
+        let heights = RowHeights {
+            alone: 0.45 * style.size.height(),
+            each: 0.36 * style.size.height(),
+            least: ROOM_MIN,
         };
-        let tiles = tiles.with(room, below);
+        let tiles = tiles.above_names(style, rows, below, heights);
         for (row, pairs) in self.pairs.chunks(in_row).enumerate() {
             let mut x = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
             x.ticks.clear();
@@ -280,6 +276,7 @@ fn draw_side(
 #[cfg(test)]
 mod tests {
     use super::super::canvas::Shape;
+    use super::super::style::Size;
     use super::*;
 
     #[test]

@@ -1,7 +1,8 @@
 //! Bars in groups, with intervals: variant beside variant, for each setting.
 
-use super::axis::{Axis, Quantity, grouped, number, significant};
+use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
+use super::counts::n_of;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, header};
@@ -9,9 +10,10 @@ use super::interval::{Estimate, Reach, farther};
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
+use super::names_below::{below, draw_name};
 use super::palette::Colour;
-use super::style::{Size, Style};
-use super::tiles::Tiles;
+use super::style::Style;
+use super::tiles::{RowHeights, Tiles};
 
 /// A bar: the name of its variant, and what it shows; `None` where nothing was measured.
 pub type Bar = (String, Option<Estimate>);
@@ -52,7 +54,6 @@ const NAME_LINES: usize = 5;
 const NAME_GAP: f64 = 12.0;
 /// So many groups less in a row, at most, for names that are whole.
 const FEWER_MAX: usize = 2;
-const LINE: f64 = 28.0;
 
 /// The vertical axis of a row, and how far intervals are drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -197,16 +198,13 @@ impl GroupedBars {
         let names = self.groups.iter().map(|(name, _)| name.as_str());
         let below = below(names, width / in_row as f64 - NAME_GAP, NAME_LINES);
         let height = style.size.height();
-        let room = if rows == 1 {
-            (height - top - 44.0 - below - 16.0).max(0.35 * height)
-        } else if style.size == Size::Slide {
-            // A slide has a height: lower bars rather than a part of a slide.
-            let row = (height - top - 16.0) / rows as f64;
-            (row - 44.0 - below - 6.0).clamp(LOW * height, 0.3 * height)
-        } else {
-            0.3 * height
+        let heights = RowHeights {
+            alone: 0.35 * height,
+            each: 0.3 * height,
+            least: LOW * height,
         };
-        let tiles = Tiles::new(&canvas, top, rows, 1, labels).with(room, below);
+        let tiles = Tiles::new(&canvas, top, rows, 1, labels);
+        let tiles = tiles.above_names(style, rows, below, heights);
         let unit = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
         for (row, (groups, scale)) in self.groups.chunks(in_row).zip(&scales).enumerate() {
             let mut panel = tiles.panel(row, unit.clone(), scale.y.clone());
@@ -341,58 +339,6 @@ fn seen(height: f64, zero: f64) -> (f64, f64) {
         (zero, height.max(zero + LEAST))
     } else {
         (zero, zero)
-    }
-}
-
-/// Draws a name in lines below the data.
-pub(super) fn draw_name(canvas: &mut Canvas, name: &str, at: (f64, f64), width: f64, lines: usize) {
-    for (line, text) in wrap(name, LABEL, width, lines).iter().enumerate() {
-        let baseline = at.1 + 32.0 + line as f64 * LINE;
-        canvas.text((at.0, baseline), text, LABEL, Align::Centre);
-    }
-}
-
-/// The height that names below the data take, each in a width of its own.
-pub(super) fn below<'n>(names: impl Iterator<Item = &'n str>, width: f64, lines: usize) -> f64 {
-    let lines = names
-        .map(|name| wrap(name, LABEL, width, lines).len())
-        .max();
-    20.0 + lines.unwrap_or(0) as f64 * LINE
-}
-
-/// How many values there are, in words: `n = 5`, or `n = 3 to 7`.
-pub(super) fn n_words(n: impl Iterator<Item = u64>) -> String {
-    let (mut least, mut most) = (u64::MAX, 0);
-    for n in n {
-        least = least.min(n);
-        most = most.max(n);
-    }
-    match (least, most) {
-        (u64::MAX, _) => String::new(),
-        (least, most) if least == most => format!("n = {}", grouped(most)),
-        (least, most) => format!("n = {} to {}", grouped(least), grouped(most)),
-    }
-}
-
-/// Values that estimates are the mean of; where some have no interval, as one alone has none, it is said.
-pub(super) fn n_of<'e, I: Iterator<Item = &'e Estimate>>(estimates: impl Fn() -> I) -> String {
-    let n = n_words(estimates().map(|of| of.n));
-    let has = |of: &&Estimate| of.interval.is_some();
-    let mut without = estimates().filter(|of| !has(of)).peekable();
-    let mixed = without.peek().is_some() && estimates().any(|of| has(&of));
-    if mixed && without.all(|of| of.n == 1) {
-        format!("{n} (1 where there is no interval)")
-    } else {
-        n
-    }
-}
-
-/// As many panels beside each other as a size has room for.
-pub(super) fn columns_max(style: Style, roomy: usize) -> usize {
-    if style.size == Size::OneColumn {
-        1.max(roomy / 2)
-    } else {
-        roomy
     }
 }
 

@@ -8,9 +8,9 @@ use super::column_names::ColumnNames;
 use super::fit::{shorten, shorten_apart, wrap};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
-use super::grouped_bars::columns_max;
 use super::palette::{Colour, Ramp};
 use super::style::{Size, Style};
+use super::tiles::columns_max;
 
 /// What the colours of a map stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use std::f64::consts::TAU;
 
 use super::axis::Quantity;
 use super::canvas::{Align, Canvas, Point, Stroke};
+use super::counts::n_words;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, header};
-use super::grouped_bars::n_words;
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;

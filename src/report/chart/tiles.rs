@@ -3,9 +3,21 @@
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::frame::{MARGIN, Panel, X_AXIS_HEIGHT, Y_TITLE_HEIGHT};
+use super::style::{Size, Style};
 
 /// Between columns, in units of layout.
 const GAP: f64 = 40.0;
+
+/// How high the data of rows of panels are, in units of layout.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct RowHeights {
+    /// Of one alone, at least.
+    pub(super) alone: f64,
+    /// Of each of several.
+    pub(super) each: f64,
+    /// Of each of many on a slide, at least.
+    pub(super) least: f64,
+}
 
 /// Where panels are placed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,13 +64,34 @@ impl Tiles {
         }
     }
 
-    /// The same with more or less below the data, or another height of it.
-    pub(super) fn with(self, room: f64, below: f64) -> Self {
+    /// The same `panels` with more below the data: one row fills the canvas, several have a height each. A slide holds so
+    /// much and no more, so that many are lower there, rather than a part of a slide.
+    pub(super) fn above_names(
+        self,
+        style: Style,
+        panels: usize,
+        below: f64,
+        heights: RowHeights,
+    ) -> Self {
+        let height = style.size.height();
+        let rows = self.rows(panels);
+        let room = if rows == 1 {
+            (height - self.top - Y_TITLE_HEIGHT - below - 16.0).max(heights.alone)
+        } else if style.size == Size::Slide {
+            let row = (height - self.top - 16.0) / rows as f64;
+            (row - Y_TITLE_HEIGHT - below - 6.0).clamp(heights.least, heights.each)
+        } else {
+            heights.each
+        };
         Self {
             room,
             below,
             ..self
         }
+    }
+
+    fn rows(&self, panels: usize) -> usize {
+        panels.div_ceil(self.columns).max(1)
     }
 
     /// Width of the data of a panel.
@@ -87,8 +120,17 @@ impl Tiles {
 
     /// The height of a canvas with so many panels.
     pub(super) fn height(&self, panels: usize) -> f64 {
-        let rows = panels.div_ceil(self.columns).max(1) as f64;
+        let rows = self.rows(panels) as f64;
         let row = Y_TITLE_HEIGHT + self.room + self.below;
         (self.top + rows * row + (rows - 1.0) * 6.0 + 16.0).ceil()
+    }
+}
+
+/// As many panels beside each other as a size has room for.
+pub(super) fn columns_max(style: Style, roomy: usize) -> usize {
+    if style.size == Size::OneColumn {
+        1.max(roomy / 2)
+    } else {
+        roomy
     }
 }

@@ -9,7 +9,7 @@ use crate::study::{Label, LabelKind, LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
-use super::super::grouped_bars::n_words;
+use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};

@@ -7,7 +7,7 @@ use crate::study::units::Dimension;
 use crate::study::{Group, HeatMapReport, LabelValue, Metric, ReportPlan, SampleKind};
 
 use super::super::axis::Quantity;
-use super::super::grouped_bars::n_words;
+use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{axis, texts};
 use super::settings::{Page, Setting, axis_name};

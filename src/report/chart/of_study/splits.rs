@@ -7,7 +7,7 @@ use crate::study::units::Dimension;
 use crate::study::{LabelKind, LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
-use super::super::grouped_bars::n_words;
+use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{Cells, axis, cells, median, texts};
 use super::settings::{Page, Setting, axis_name, is_number, unit};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::conditions::{Buffer, Conditions};
 use super::measure::RunMeasure;
 use super::metrics::{Metric, Values};
+use super::window::{BinRange, whole_bins};
 use crate::analyze::Config;
 use crate::path::{
     FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathFlow, Point, QueueBin, QueueLimit, Way,
@@ -102,19 +103,13 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    /// The bins that lie within the window as a whole, as numbers of the first and the one after
-    /// the last; all without a window.
-    fn bins(&self) -> (i64, i64) {
+    /// The bins that lie within the window as a whole; all without a window.
+    fn bins(&self) -> BinRange {
         let Some((start, end)) = self.window_ns else {
             return (i64::MIN, i64::MAX);
         };
         let since = |at: i64| at.saturating_sub(self.hop.origin_ns);
-        let bin_ns = self.hop.bin_ns;
-        let partial = i64::from(since(start).rem_euclid(bin_ns) > 0);
-        (
-            since(start).div_euclid(bin_ns) + partial,
-            since(end).div_euclid(bin_ns),
-        )
+        whole_bins((since(start), since(end)), self.hop.bin_ns)
     }
 
     fn duration_ns(&self) -> Option<i64> {

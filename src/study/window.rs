@@ -77,6 +77,18 @@ impl Window {
     }
 }
 
+/// Numbers of the first bin and of the one after the last.
+pub(super) type BinRange = (i64, i64);
+
+/// The bins that lie as a whole between two instants, which are in ns since the bins begin.
+pub(super) fn whole_bins((start_ns, end_ns): (i64, i64), bin_ns: i64) -> BinRange {
+    let is_partial = start_ns.rem_euclid(bin_ns) > 0;
+    let first = start_ns
+        .div_euclid(bin_ns)
+        .saturating_add(i64::from(is_partial));
+    (first, end_ns.div_euclid(bin_ns))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Run;
-use super::windowed::BinRange;
 use crate::metric;
 use crate::study::units::Dimension;
+use crate::study::window::BinRange;
 use crate::time::CaptureTime;
 
 /// Steps of a capture that are kept; a longer one keeps those in which something happened.

@@ -5,10 +5,8 @@ use crate::analyze::Flow;
 use crate::metric;
 use crate::observe::Bin;
 use crate::study::metrics::{Metric, Values};
+use crate::study::window::{BinRange, whole_bins};
 use crate::time::CaptureTime;
-
-/// Numbers of the first bin and of the one after the last.
-pub(super) type BinRange = (i64, i64);
 
 impl Run<'_> {
     /// The bins that lie within the window as a whole: their numbers, when they begin and when they
@@ -17,13 +15,9 @@ impl Run<'_> {
         &self,
         (start, end): (CaptureTime, CaptureTime),
     ) -> Option<(BinRange, CaptureTime, CaptureTime)> {
-        let bin_ns = self.bin_ns();
         let origin = self.capture.origin;
-        let first = start
-            .since(origin)
-            .div_euclid(bin_ns)
-            .saturating_add(i64::from(start.since(origin).rem_euclid(bin_ns) > 0));
-        let last = end.since(origin).div_euclid(bin_ns);
+        let span_ns = (start.since(origin), end.since(origin));
+        let (first, last) = whole_bins(span_ns, self.bin_ns());
         (first < last).then(|| ((first, last), self.start_of(first), self.start_of(last)))
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::guess::Shape;
 use super::meanings::Guess;
-use super::points::{Around, Further, is_point, sides_among};
+use super::points::{Around, Further, is_point, sees_most_among, sides_among};
 use super::{counted, quoted, shown};
 use crate::study::words::Thousands;
 
@@ -79,9 +79,8 @@ fn places(text: &mut String, shape: &Shape) {
         return;
     };
     let sides = sides_among(&places.values);
-    let known = |place: &str| places.values.iter().find(|value| *value == place);
-    let sees_most = ["sender", "server"].into_iter().find_map(known);
     let before = sides.map(|[before, _]| before);
+    let sees_most = sees_most_among(&places.values);
     let Some(place) = sees_most.or(before).or(places.values.first()) else {
         return;
     };

@@ -1,11 +1,15 @@
 //! Captures of one run at several points, told apart by a word in their names: `cubic_1-in` and `cubic_1-out`,
 //! `before/cubic_1` and `after/cubic_1`.
 
+mod around;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::meanings::{VANTAGES, is_cca};
 use super::names::stem_of;
-use crate::study::template::{Template, fill};
+use crate::study::template::Template;
+
+pub(super) use around::{Around, Further};
 
 /// Where in a name a word tells the point.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -26,6 +30,9 @@ const SIDES: [([&str; 2], Place); 4] = [
 /// The point whose capture is the run where all have one: it sees whole round trips, and all that is sent again.
 const SEES_MOST: &str = "sender";
 
+/// What most likely is that point where none is called so.
+const SEES_MOST_LIKELY: &str = "server";
+
 /// What words stand between.
 const SEPARATORS: [char; 4] = ['/', '-', '_', '.'];
 
@@ -44,6 +51,12 @@ pub(super) fn sides_among(words: &[String]) -> Option<[&String; 2]> {
     let among = |side: &str| words.iter().find(|word| word.eq_ignore_ascii_case(side));
     let mut sides = SIDES.iter();
     sides.find_map(|([before, after], _)| Some([among(before)?, among(after)?]))
+}
+
+/// The word among these for the point that sees most.
+pub(super) fn sees_most_among(words: &[String]) -> Option<&String> {
+    let among = |point: &str| words.iter().find(|word| *word == point);
+    [SEES_MOST, SEES_MOST_LIKELY].into_iter().find_map(among)
 }
 
 /// A point at which a run was captured.
@@ -92,30 +105,6 @@ pub(super) enum Role<'n> {
     Main(Group<'n>),
     /// One of its points besides.
     Part,
-}
-
-/// Where else the runs of a section were captured.
-#[derive(Clone, Debug)]
-pub(super) struct Around {
-    /// Templates of the captures before and after the queue; none where these are the runs themselves.
-    pub(super) sides: [Option<String>; 2],
-    /// What tells these two.
-    pub(super) words: [String; 2],
-    /// Captures that a section has no place for.
-    pub(super) further: Vec<Further>,
-    /// A template of the runs without what tells the point, and without its ending.
-    pub(super) plain: String,
-    /// Templates that fit all points.
-    pub(super) patterns: Vec<Template>,
-}
-
-/// Captures at a point that is neither side of the queue.
-#[derive(Clone, Debug)]
-pub(super) struct Further {
-    pub(super) word: String,
-    /// None where no template names them all.
-    pub(super) template: Option<String>,
-    pub(super) names: Vec<String>,
 }
 
 /// The runs of a folder that were captured before and after a queue.
@@ -384,100 +373,6 @@ impl<'n> Points<'n> {
             with_point.filter_map(|stem| Template::parse(&format!("{stem}{ending}")).ok());
         with_point.find(|template| self.around(template, &befores).is_some())
     }
-
-    /// Where else the runs of these files were captured, of which the template fits each; `None` where they are not of
-    /// one point, or no template names what is before and after the queue of each.
-    pub(super) fn around(&self, template: &Template, files: &[&str]) -> Option<Around> {
-        let of = files.iter().map(|name| self.of.get(name).copied());
-        let of: Vec<(usize, Point<'n>)> = of.collect::<Option<_>>()?;
-        let &(first, point) = of.first()?;
-        if of.iter().any(|&(_, other)| other != point) {
-            return None;
-        }
-        let values = files.iter().map(|name| template.take_apart(name));
-        let values: Vec<Vec<(String, String)>> = values.collect::<Option<_>>()?;
-        let runs: Vec<&Run<'n>> = of.iter().map(|&(run, _)| &self.runs[run]).collect();
-        // Labels that may hold separators are written with a sign where files are sought, and only there.
-        let text = template.text().replace("*}", "}");
-        let (stem, _) = stem_of(&text);
-        let word = self.runs[first].captures[&point].word;
-        let at = |to: Point<'n>| -> Option<String> {
-            let mut captures = runs.iter().filter_map(|run| run.captures.get(&to));
-            let sample = captures.next()?;
-            let stems = match point {
-                Point::Own => inserted(stem, sample.word),
-                _ => replaced(stem, word, sample.word, Place::Anywhere),
-            };
-            let ending = stem_of(sample.name).1;
-            let mut texts = stems.into_iter().map(|stem| format!("{stem}{ending}"));
-            texts.find(|text| {
-                let mut runs = runs.iter().zip(&values);
-                runs.all(|(run, values)| {
-                    let value_of = |name: &str| {
-                        Some(values.iter().find(|(label, _)| label == name)?.1.clone())
-                    };
-                    let capture = run.captures.get(&to);
-                    capture.is_none_or(|capture| {
-                        fill(text, value_of).is_ok_and(|name| name == capture.name)
-                    })
-                })
-            })
-        };
-        let mut sides = [None, None];
-        for (side, to) in sides.iter_mut().zip([Point::Before, Point::After]) {
-            if to != point {
-                *side = Some(at(to)?);
-            }
-        }
-        let words = [Point::Before, Point::After]
-            .map(|side| self.runs[first].captures[&side].word.to_owned());
-        let all: BTreeSet<Point<'n>> = runs
-            .iter()
-            .flat_map(|run| run.captures.keys().copied())
-            .collect();
-        let further = all.iter().filter_map(|&to| match to {
-            Point::Further(word) if to != point => Some(Further {
-                word: word.to_owned(),
-                template: at(to),
-                names: captures_at(to, &runs)
-                    .map(|capture| capture.name.to_owned())
-                    .collect(),
-            }),
-            _ => None,
-        });
-        let further = further.collect();
-        let of_points = match (&sides[0], point) {
-            (Some(before), Point::Own) => {
-                replaced(stem_of(before).0, &words[0], "*", Place::Anywhere)
-            }
-            _ => replaced(stem, word, "*", Place::Anywhere),
-        };
-        let endings = all.iter().flat_map(|&point| captures_at(point, &runs));
-        let endings: BTreeSet<&str> = endings.map(|capture| stem_of(capture.name).1).collect();
-        let patterns = endings
-            .iter()
-            .filter_map(|ending| Template::parse(&format!("{}{ending}", of_points.first()?)).ok());
-        let patterns = patterns.collect();
-        let plain = match point {
-            Point::Own => stem.to_owned(),
-            _ => replaced(stem, word, "", Place::Anywhere).pop()?,
-        };
-        Some(Around {
-            sides,
-            words,
-            further,
-            plain: plain.trim_matches(SEPARATORS).to_owned(),
-            patterns,
-        })
-    }
-}
-
-/// The captures of runs at a point.
-fn captures_at<'r, 'n>(
-    point: Point<'n>,
-    runs: &'r [&'r Run<'n>],
-) -> impl Iterator<Item = &'r Capture<'n>> {
-    runs.iter().filter_map(move |run| run.captures.get(&point))
 }
 
 /// Which of these belongs to a name: one of its ending, else the only one where there is one of each.

@@ -19,6 +19,18 @@ pub struct MeasuredRun {
     pub flow_labels: Vec<Vec<Option<LabelValue>>>,
 }
 
+impl MeasuredRun {
+    /// Its outcome, with what follows from its numbers under such conditions.
+    pub(super) fn outcome_under(&self, conditions: &Conditions) -> Result<RunMeasure, String> {
+        let mut measure = self.outcome.clone()?;
+        complete(&mut measure.values, conditions);
+        for flow in &mut measure.flows {
+            complete(&mut flow.values, conditions);
+        }
+        Ok(measure)
+    }
+}
+
 impl RunMeasure {
     /// A run of which only these numbers are known.
     pub(super) fn of_values(values: Values) -> Self {
@@ -156,7 +168,7 @@ fn together(flows: &[Values]) -> Values {
 }
 
 /// Sets what follows from other numbers and the conditions, where the table does not say it itself.
-pub(super) fn complete(values: &mut Values, conditions: &Conditions) {
+fn complete(values: &mut Values, conditions: &Conditions) {
     let constant_bps = match conditions.capacity {
         Some(PathCapacity::Constant(bps)) => Some(bps),
         _ => None,

@@ -11,7 +11,6 @@ use super::groups::{self, Group, GroupKey, SampleKind};
 use super::harm;
 use super::labels::{Label, LabelValue};
 use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint, Shortfall};
-use super::measured;
 use super::metrics::{Metric, Values};
 use super::plan::{PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
@@ -165,8 +164,9 @@ impl StudyPlan {
             .iter()
             .zip(outcomes)
             .map(|(run, outcome)| {
-                let measured = run.measured.as_ref().map(|run| run.outcome.clone());
+                let measured = run.measured.as_ref();
                 let outcome = measured
+                    .map(|measured| measured.outcome_under(&run.conditions))
                     .or(outcome)
                     .unwrap_or_else(|| Err("it was not analysed".to_owned()));
                 self.labelled(run, outcome)
@@ -226,59 +226,43 @@ impl StudyPlan {
 
     /// A run with its labels and those of its flows.
     fn labelled(&self, run: &PlannedRun, outcome: Result<RunMeasure, String>) -> StudyRun {
-        let mut labelled = StudyRun {
-            name: run.name.clone(),
-            labels: run.labels.clone(),
-            conditions: run.conditions.clone(),
-            span_ns: None,
-            records: None,
-            window_ns: None,
-            values: Values::default(),
-            flows: Vec::new(),
-            flows_left_out: None,
-            series: Vec::new(),
-            shortfall: Shortfall::default(),
-            error: None,
+        let (measure, error) = match outcome {
+            Ok(measure) => (measure, None),
+            Err(error) => (RunMeasure::of_values(Values::default()), Some(error)),
         };
-        let mut measure = match outcome {
-            Ok(measure) => measure,
-            Err(error) => {
-                labelled.error = Some(error);
-                return labelled;
-            }
-        };
-        if run.measured.is_some() {
-            measured::complete(&mut measure.values, &run.conditions);
-            for flow in &mut measure.flows {
-                measured::complete(&mut flow.values, &run.conditions);
-            }
-        }
-        labelled.span_ns = measure.span_ns;
-        labelled.records = measure.records;
-        labelled.window_ns = measure.window_ns;
-        labelled.values = measure.values;
-        labelled.flows_left_out = measure.flows_left_out;
-        labelled.series = measure.series;
-        labelled.shortfall = measure.shortfall;
         let flows = measure.flows.into_iter().enumerate();
-        labelled.flows = flows
+        let flows: Vec<StudyFlow> = flows
             .map(|(index, measure)| StudyFlow {
                 labels: self.labels_of_flow(run, index, &measure),
                 start: index + 1,
                 measure,
             })
             .collect();
-        for (place, label) in self.labels.iter().enumerate() {
-            if label.of_flows && !labelled.flows.is_empty() {
-                let values: Vec<Option<LabelValue>> = labelled
-                    .flows
-                    .iter()
-                    .map(|flow| flow.labels[place].clone())
-                    .collect();
-                labelled.labels[place] = LabelValue::joined(&values);
-            }
+        StudyRun {
+            name: run.name.clone(),
+            labels: self.labels_of_run(run, &flows),
+            conditions: run.conditions.clone(),
+            span_ns: measure.span_ns,
+            records: measure.records,
+            window_ns: measure.window_ns,
+            values: measure.values,
+            flows,
+            flows_left_out: measure.flows_left_out,
+            series: measure.series,
+            shortfall: measure.shortfall,
+            error,
         }
-        labelled
+    }
+
+    /// The labels of a run: where its flows have their own, these joined.
+    fn labels_of_run(&self, run: &PlannedRun, flows: &[StudyFlow]) -> Vec<Option<LabelValue>> {
+        let mut labels = run.labels.clone();
+        let of_flows = self.labels.iter().enumerate();
+        for (place, _) in of_flows.filter(|(_, label)| label.of_flows && !flows.is_empty()) {
+            let values = flows.iter().map(|flow| flow.labels[place].clone());
+            labels[place] = LabelValue::joined(&values.collect::<Vec<_>>());
+        }
+        labels
     }
 
     /// The labels of a flow, by its place from 0: its own, else what rules make of its ends or its

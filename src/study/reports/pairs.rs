@@ -1,5 +1,6 @@
 //! The fairness study: two flows against each other, in both orders of start.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::{Builder, ReportTable, conditions, key};
@@ -128,38 +129,27 @@ fn rows<'a>(results: &'a StudyResults, variant: usize, places: &[usize]) -> Vec<
 }
 
 fn orders(rows: &[Row<'_>]) -> Vec<Orders> {
-    let mut orders: Vec<Orders> = Vec::new();
+    type Key<'r> = (&'r GroupKey, &'r LabelValue, &'r LabelValue);
+    let mut orders: BTreeMap<Key<'_>, [Option<Describe>; 2]> = BTreeMap::new();
     for row in rows {
         let (Some(first), Some(second)) = (&row.first, &row.second) else {
             continue;
         };
-        if first == second {
-            continue;
-        }
-        let (a, b) = if first < second {
-            (first, second)
-        } else {
-            (second, first)
+        let (a, b, order) = match first.cmp(second) {
+            Ordering::Less => (first, second, 0),
+            Ordering::Equal => continue,
+            Ordering::Greater => (second, first, 1),
         };
-        let known = orders
-            .iter()
-            .position(|orders| (&orders.key, &orders.a, &orders.b) == (&row.key, a, b));
-        let index = known.unwrap_or_else(|| {
-            orders.push(Orders {
-                key: row.key.clone(),
-                a: a.clone(),
-                b: b.clone(),
-                a_first: None,
-                b_first: None,
-            });
-            orders.len() - 1
-        });
-        if first == a {
-            orders[index].a_first = row.fness();
-        } else {
-            orders[index].b_first = row.fness();
-        }
+        orders.entry((&row.key, a, b)).or_default()[order] = row.fness();
     }
-    orders.sort_by(|x, y| (&x.key, &x.a, &x.b).cmp(&(&y.key, &y.a, &y.b)));
+    let orders = orders.into_iter();
     orders
+        .map(|((key, a, b), [a_first, b_first])| Orders {
+            key: key.clone(),
+            a: a.clone(),
+            b: b.clone(),
+            a_first,
+            b_first,
+        })
+        .collect()
 }

@@ -51,40 +51,20 @@ impl From<ExitStatus> for ExitCode {
 #[must_use]
 pub fn run(args: &Args) -> ExitStatus {
     interrupt::take_size_limit_as_error();
-    match &args.command {
-        Some(Command::Path(args)) => {
-            return path::run(args).unwrap_or_else(|error| {
-                terminal::complain(&error);
-                ExitStatus::Failed
-            });
-        }
-        Some(Command::Study(args)) => return study::run(args),
-        Some(Command::Completions { shell }) => return manuals::print_completions(*shell),
-        Some(Command::Man { command }) => {
-            return manuals::print_manual(command).unwrap_or_else(|error| {
-                terminal::complain(&error);
-                ExitStatus::Failed
-            });
-        }
-        None => {}
-    }
-    let plan = match Plan::from_args(args) {
-        Ok(plan) => plan,
-        Err(error) => {
-            terminal::complain(&error);
-            return ExitStatus::Failed;
-        }
+    let outcome = match &args.command {
+        Some(Command::Path(args)) => path::run(args),
+        Some(Command::Study(args)) => study::run(args),
+        Some(Command::Completions { shell }) => Ok(manuals::print_completions(*shell)),
+        Some(Command::Man { command }) => manuals::print_manual(command),
+        None => Plan::from_args(args).and_then(carry_out),
     };
-    match carry_out(plan) {
-        Ok(status) => status,
-        Err(error) => {
-            terminal::complain(&error.into());
-            ExitStatus::Failed
-        }
-    }
+    outcome.unwrap_or_else(|error| {
+        terminal::complain(&error);
+        ExitStatus::Failed
+    })
 }
 
-fn carry_out(plan: Plan) -> Result<ExitStatus, ReportError> {
+fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let (config, quiet) = (plan.config, plan.quiet);
     let analysis = analyse(plan.inputs, &config, quiet);
     terminal::report_damage(&analysis, &args::commands());

@@ -86,21 +86,15 @@ const CACHE: &str = "cache";
 /// Folder of the charts, likewise.
 const CHARTS: &str = "charts";
 
-pub(super) fn run(args: &StudyArgs) -> ExitStatus {
-    let outcome = match &args.command {
-        Some(StudyCommand::Init { folder, template }) => draft(folder, template.as_deref())
-            .map(|text| {
-                if terminal::print(&text) {
-                    ExitStatus::Complete
-                } else {
-                    ExitStatus::Failed
-                }
-            })
-            .map_err(anyhow::Error::from),
-        None => carry_out(args),
+/// Runs the command.
+pub(super) fn run(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
+    let Some(StudyCommand::Init { folder, template }) = &args.command else {
+        return carry_out(args);
     };
-    outcome.unwrap_or_else(|error| {
-        terminal::complain(&error);
+    let text = draft(folder, template.as_deref())?;
+    Ok(if terminal::print(&text) {
+        ExitStatus::Complete
+    } else {
         ExitStatus::Failed
     })
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::PathConfig;
 use super::beginnings::Beginnings;
 use super::calibrate::Calibration;
-use super::clock::Heading;
+use super::clock::{Heading, Side};
 use super::fates::{Fates, Outcome, PacketFate};
 use super::flows::PathFlow;
 use super::gaps::{CaptureGap, Gaps, PointParts};
@@ -86,7 +86,7 @@ impl<'a> Account<'a> {
     /// `firsts` are the times of the first packet of each point, by its own clock.
     fn new(config: &'a PathConfig, calibration: Calibration, firsts: [Option<i64>; 2]) -> Self {
         let [first, second] = firsts;
-        let second = second.map(|at| calibration.by_clock(1, at));
+        let second = second.map(|at| calibration.by_clock(Side::Second, at));
         let origin = first.into_iter().chain(second).min().unwrap_or(0);
         let ways = [Heading::Forward, Heading::Reverse].map(|heading| {
             let way = heading as usize;
@@ -144,15 +144,15 @@ impl<'a> Account<'a> {
     /// Prepares for the notes of a way: when the capture began in which its packets would come in, or went on, and in
     /// which times nobody knows what waited.
     fn prepare(&mut self, spool: &Spool, heading: Heading, known: &Known) {
-        let entry = usize::from(heading == Heading::Reverse);
+        let entry = Side::entry(heading);
         let transit_ns = self.calibration.links[heading as usize].transit_ns;
         let mut starts: Vec<i64> = self
-            .span(known, entry == 1)
+            .span(known, entry)
             .map(|(start, _)| start)
             .into_iter()
             .collect();
         let mut unseen = Vec::new();
-        for (point, earlier_ns) in [(entry, 0), (1 - entry, transit_ns)] {
+        for (point, earlier_ns) in [(entry, 0), (entry.other(), transit_ns)] {
             for gap in known.gaps.of_captures(point) {
                 let (from, to) = self.gap_span(point, gap);
                 let times = [from, to].map(|at| at.saturating_sub(earlier_ns));
@@ -168,7 +168,7 @@ impl<'a> Account<'a> {
     }
 
     /// When a gap of a point's capture began and ended, by the first clock.
-    fn gap_span(&self, point: usize, gap: &CaptureGap) -> (i64, i64) {
+    fn gap_span(&self, point: Side, gap: &CaptureGap) -> (i64, i64) {
         let (from, to) = gap.span_ns;
         let (before, behind) = gap.frames;
         let aligned = |at, frame| self.calibration.aligned(point, at, frame);
@@ -211,8 +211,9 @@ impl<'a> Account<'a> {
             self.flows.resize_with(flow + 1, || None);
             self.signs.resize(flow + 1, [0; 2]);
         }
-        let point = usize::from(note.has.has(Signs::AT_SECOND));
-        let at = self.calibration.aligned(point, note.at, note.frame);
+        let at = self
+            .calibration
+            .aligned(note.seen_at(), note.at, note.frame);
         let kind = note.kind_of(heading);
         self.flows[flow]
             .get_or_insert_with(|| PathFlow::new(known.keys[flow], heading))
@@ -319,14 +320,12 @@ impl<'a> Account<'a> {
 
     fn note_appeared(&mut self, note: &Note, at: i64, heading: Heading, known: &Known) {
         let delay_max = self.ways[heading as usize].delay_max_ns;
-        let entry_is_second = !note.has.has(Signs::AT_SECOND);
+        let entry = note.seen_at().other();
         let covered = self
-            .span(known, entry_is_second)
+            .span(known, entry)
             .is_some_and(|(start, end)| (start.saturating_add(delay_max)..=end).contains(&at));
         let held = self.beginnings.take(at);
-        let in_gap = known
-            .gaps
-            .hides(usize::from(entry_is_second), note, heading);
+        let in_gap = known.gaps.hides(entry, note, heading);
         let has_appeared = covered && held.is_none() && in_gap.is_none();
         let (start, waited_ns) = held.unwrap_or((at, 0));
         let bin = self.bin_of(start);
@@ -350,9 +349,8 @@ impl<'a> Account<'a> {
     }
 
     /// First and last packet of a point by the first one's clock.
-    fn span(&self, known: &Known, of_second: bool) -> Option<(i64, i64)> {
-        let point = usize::from(of_second);
-        let span = known.spans[point]?;
+    fn span(&self, known: &Known, point: Side) -> Option<(i64, i64)> {
+        let span = known.spans[point as usize]?;
         Some(self.calibration.aligned_span(point, span))
     }
 
@@ -365,8 +363,8 @@ impl<'a> Account<'a> {
         heading: Heading,
         known: &Known,
     ) -> Option<Seen> {
-        let exit = usize::from(!note.has.has(Signs::AT_SECOND));
-        let Some((start, end)) = self.span(known, exit == 1) else {
+        let exit = note.seen_at().other();
+        let Some((start, end)) = self.span(known, exit) else {
             return Some(None);
         };
         if let Some(gap) = known.gaps.hides(exit, note, heading) {
@@ -375,7 +373,7 @@ impl<'a> Account<'a> {
         }
         // A SYN without an answer is repeated before anything else happens: the capture at the
         // exit had begun, but had nothing to see.
-        let had_nothing_to_see = note.has.has(Signs::SYN) && known.began_with_syns[exit];
+        let had_nothing_to_see = note.has.has(Signs::SYN) && known.began_with_syns[exit as usize];
         let before = at < start && !had_nothing_to_see;
         let delay_max = self.ways[heading as usize].delay_max_ns;
         let ended = note.has.has(Signs::EXIT_ENDED);

@@ -6,9 +6,8 @@ use std::collections::{HashMap, HashSet};
 use foldhash::fast::FixedState;
 
 use super::account::Known;
-use super::clock::Heading;
+use super::clock::{Heading, Side};
 use super::hosts::Hosts;
-use super::matcher::Side;
 use super::sighting::FlowKey;
 
 /// Flows that come in at one of the points and are answered there.
@@ -46,12 +45,12 @@ pub(super) struct Flows<'a> {
 
 impl Aside {
     /// A flow has packets at a point.
-    pub(super) fn see(&mut self, flow: u32, point: usize) {
+    pub(super) fn see(&mut self, flow: u32, point: Side) {
         let flow = flow as usize;
         if flow >= self.seen.len() {
             self.seen.resize(flow + 1, [false; 2]);
         }
-        self.seen[flow][point] = true;
+        self.seen[flow][point as usize] = true;
     }
 
     /// Whether a flow is aside, of which nothing has told which way it goes.
@@ -63,12 +62,12 @@ impl Aside {
             return false;
         };
         self.flows.insert(flow);
-        self.keys[point].insert(flows.known.keys[flow as usize]);
+        self.keys[point as usize].insert(flows.known.keys[flow as usize]);
         true
     }
 
     /// The point at which a flow comes in and is answered, if it is.
-    fn answered_at(&self, flow: u32, flows: Flows<'_>) -> Option<usize> {
+    fn answered_at(&self, flow: u32, flows: Flows<'_>) -> Option<Side> {
         let key = flows.known.keys[flow as usize];
         let back = flows.numbers.get(&key.reversed()).copied();
         let back = back.filter(|&back| back != flow)?;
@@ -78,14 +77,14 @@ impl Aside {
         }
         let seen_at = |flow: u32| self.seen.get(flow as usize).copied();
         let point = match (seen_at(flow), seen_at(back)) {
-            (Some([true, false]), Some([true, false])) => 0,
-            (Some([false, true]), Some([false, true])) => 1,
+            (Some([true, false]), Some([true, false])) => Side::First,
+            (Some([false, true]), Some([false, true])) => Side::Second,
             _ => return None,
         };
         // Who is beyond the other point has been missed there.
-        let is_beyond = |host| flows.hosts.is_beyond(host, 1 - point);
+        let is_beyond = |host| flows.hosts.is_beyond(host, point.other());
         let heading = flows.hosts.heading(key).unwrap_or(Heading::Forward);
-        let comes_in = Side::entry(heading) as usize == point;
+        let comes_in = Side::entry(heading) == point;
         (comes_in && !is_beyond(key.src) && !is_beyond(key.dst)).then_some(point)
     }
 

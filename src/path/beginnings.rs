@@ -45,8 +45,7 @@ impl Beginnings {
                     }
                 }
                 Kind::Appeared => {
-                    let point = usize::from(heading == Heading::Forward);
-                    let at = calibration.aligned(point, note.at, note.frame);
+                    let at = calibration.aligned(note.seen_at(), note.at, note.frame);
                     if let Some(beginning) = beginnings.before(at.saturating_sub(1))
                         && beginning.held.len() < HELD_AT_BEGINNING_MAX
                     {

@@ -1,12 +1,12 @@
 //! Clocks and links, from what became of all packets (METRICS.md B2, B5).
 
-use super::clock::{Clock, ClockChoice, ClockEstimate, Heading};
+use super::clock::{Clock, ClockChoice, ClockEstimate, Heading, Side};
 use super::envelope::Envelopes;
 use super::idle::IdleDelays;
 use super::jitter;
 use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
-use super::spool::{Kind, Note, Signs, Spool};
+use super::spool::{Kind, Note, Spool};
 use super::steps::{self, Matched, Steps};
 use super::threads;
 
@@ -41,8 +41,8 @@ impl Calibration {
     /// The times of a note by the first point's clock.
     #[inline]
     pub(super) fn passed(&self, note: &Note) -> Passed {
-        let came = usize::from(note.has.has(Signs::AT_SECOND));
-        let left = 1 - came;
+        let came = note.seen_at();
+        let left = came.other();
         let before = |at: i64| {
             self.by_clock(
                 left,
@@ -56,25 +56,24 @@ impl Calibration {
         }
     }
 
-    /// The time that a point (0 or 1) gives to a record, by the first point's clock.
+    /// The time that a point gives to a record, by the first point's clock.
     #[inline]
-    pub(super) fn aligned(&self, point: usize, at: i64, frame: u64) -> i64 {
+    pub(super) fn aligned(&self, point: Side, at: i64, frame: u64) -> i64 {
         self.by_clock(point, at.saturating_sub(self.steps.by_ns(point, frame)))
     }
 
     /// The first and the last time of a point, by the first point's clock.
-    pub(super) fn aligned_span(&self, point: usize, (first, last): (i64, i64)) -> (i64, i64) {
+    pub(super) fn aligned_span(&self, point: Side, (first, last): (i64, i64)) -> (i64, i64) {
         let last = last.saturating_sub(self.steps.by_ns_at_end(point));
         (self.by_clock(point, first), self.by_clock(point, last))
     }
 
     /// A time of a point, but for what its clock was set by, by the first point's clock.
     #[inline]
-    pub(super) fn by_clock(&self, point: usize, at: i64) -> i64 {
-        if point == 0 {
-            at
-        } else {
-            self.clock.aligned(at)
+    pub(super) fn by_clock(&self, point: Side, at: i64) -> i64 {
+        match point {
+            Side::First => at,
+            Side::Second => self.clock.aligned(at),
         }
     }
 
@@ -230,11 +229,9 @@ fn passed<'a>(
     let notes = spool.notes(heading);
     let notes = notes.filter(|note| note.kind == Kind::Passed);
     notes.filter_map(move |note| {
-        let came_at_second = note.has.has(Signs::AT_SECOND);
-        let by_second = if came_at_second {
-            note.at
-        } else {
-            note.left_at
+        let by_second = match note.seen_at() {
+            Side::First => note.left_at,
+            Side::Second => note.at,
         };
         let counts = note.heading(headings) == heading && !known.clock.is_unsure(by_second);
         counts.then(|| (note.ip_len, known.passed(&note)))

@@ -221,3 +221,34 @@ impl Heading {
         }
     }
 }
+
+/// One of the two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    First,
+    Second,
+}
+
+impl Side {
+    pub(super) const BOTH: [Self; 2] = [Self::First, Self::Second];
+
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::First => Self::Second,
+            Self::Second => Self::First,
+        }
+    }
+
+    /// Where packets of this heading come in.
+    pub(super) const fn entry(heading: Heading) -> Self {
+        match heading {
+            Heading::Forward => Self::First,
+            Heading::Reverse => Self::Second,
+        }
+    }
+
+    /// Where they leave.
+    pub(super) const fn exit(heading: Heading) -> Self {
+        Self::entry(heading).other()
+    }
+}

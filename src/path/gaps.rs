@@ -8,8 +8,8 @@ use std::collections::{HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
-use super::clock::Heading;
-use super::spool::{Kind, Note, Signs, Spool};
+use super::clock::{Heading, Side};
+use super::spool::{Kind, Note, Spool};
 
 /// A time in which a point saw nothing, and the other one packets that did not come from there, or did not arrive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,25 +89,25 @@ impl Silence {
 impl Listener {
     /// The next packet of both points is one of `point`.
     #[inline]
-    pub(super) fn hear(&mut self, point: usize, frame: u64, at: i64) {
-        let other = &mut self.points[1 - point];
+    pub(super) fn hear(&mut self, point: Side, frame: u64, at: i64) {
+        let other = &mut self.points[point.other() as usize];
         other.others += 1;
         if other.others == 1 {
             other.of_others.0 = frame;
         }
         other.of_others.1 = frame;
         let last = other.last.map_or(0, |(frame, _)| frame);
-        self.points[point].hear(frame, at, last);
+        self.points[point as usize].hear(frame, at, last);
     }
 
     /// A point's capture is damaged before these records.
-    pub(super) fn note_damage(&mut self, point: usize, records: Vec<u64>) {
-        self.points[point].damaged.extend(records);
+    pub(super) fn note_damage(&mut self, point: Side, records: Vec<u64>) {
+        self.points[point as usize].damaged.extend(records);
     }
 
     /// The times in which a point was silent.
-    pub(super) fn silences(&self, point: usize) -> &[Silence] {
-        &self.points[point].silences
+    pub(super) fn silences(&self, point: Side) -> &[Silence] {
+        &self.points[point as usize].silences
     }
 }
 
@@ -245,7 +245,7 @@ impl Within {
 /// A packet that was seen at one point alone.
 struct Alone {
     /// Where it was seen.
-    point: usize,
+    point: Side,
     frame: u64,
     flow: u32,
     heading: Heading,
@@ -288,7 +288,7 @@ impl Gaps {
             }
         }
         for alone in alone(spool, headings) {
-            let silent = 1 - alone.point;
+            let silent = alone.point.other() as usize;
             for gap in &mut gaps.points[silent] {
                 let within = &gap.ways[alone.heading as usize];
                 if within.goes_through(alone.flow) && within.has(alone.flow, alone.frame) {
@@ -312,13 +312,13 @@ impl Gaps {
 
     /// Silences in which enough was seen at the other point alone, with nothing known of them yet.
     fn looked_at(spool: &Spool, headings: &[Option<Heading>], listener: &Listener) -> Self {
-        let silences = [0, 1].map(|point| listener.silences(point));
+        let silences = Side::BOTH.map(|point| listener.silences(point));
         let mut counts = silences.map(|silences| vec![0_u64; silences.len()]);
         if counts.iter().all(Vec::is_empty) {
             return Self::default();
         }
         for alone in alone(spool, headings) {
-            let silent = 1 - alone.point;
+            let silent = alone.point.other() as usize;
             let at = silences[silent].partition_point(|silence| silence.others.1 < alone.frame);
             if let Some(silence) = silences[silent].get(at)
                 && silence.others.0 <= alone.frame
@@ -349,13 +349,13 @@ impl Gaps {
 
     /// A packet was found at both points: it bounds the gaps before it and behind it.
     fn add_passed(&mut self, note: &Note, heading: Heading) {
-        let came = usize::from(note.has.has(Signs::AT_SECOND));
+        let came = note.seen_at();
         let seen = [
             (came, note.frame, note.left_frame),
-            (1 - came, note.left_frame, note.frame),
+            (came.other(), note.left_frame, note.frame),
         ];
         for (point, frame, other) in seen {
-            let gaps = &mut self.points[point];
+            let gaps = &mut self.points[point as usize];
             let next = gaps.partition_point(|gap| gap.told.frames.1 <= frame);
             if let Some(gap) = gaps.get_mut(next) {
                 gap.ways[heading as usize].bound(note.flow, other, true);
@@ -367,20 +367,20 @@ impl Gaps {
     }
 
     /// The gap of the capture of `point` in which a packet of the other one lies, if it is one.
-    pub(super) fn hides(&self, point: usize, note: &Note, heading: Heading) -> Option<&CaptureGap> {
-        let gaps = self.points[point].iter();
+    pub(super) fn hides(&self, point: Side, note: &Note, heading: Heading) -> Option<&CaptureGap> {
+        let gaps = self.points[point as usize].iter();
         gaps.filter(|gap| gap.told.why.is_of_capture())
             .find(|gap| gap.ways[heading as usize].has(note.flow, note.frame))
             .map(|gap| &gap.told)
     }
 
     /// What is told of those of a point, in order.
-    pub(super) fn of_point(&self, point: usize) -> impl Iterator<Item = &CaptureGap> {
-        self.points[point].iter().map(|gap| &gap.told)
+    pub(super) fn of_point(&self, point: Side) -> impl Iterator<Item = &CaptureGap> {
+        self.points[point as usize].iter().map(|gap| &gap.told)
     }
 
     /// Those that are gaps of the point's capture.
-    pub(super) fn of_captures(&self, point: usize) -> impl Iterator<Item = &CaptureGap> {
+    pub(super) fn of_captures(&self, point: Side) -> impl Iterator<Item = &CaptureGap> {
         let gaps = self.of_point(point);
         gaps.filter(|gap| gap.why.is_of_capture())
     }
@@ -449,16 +449,12 @@ fn alone<'a>(
         .flat_map(move |heading| {
             let notes = of_way(spool, headings, heading);
             let notes = notes.filter(|note| note.kind != Kind::Passed);
-            notes.map(move |note| {
-                let kind = note.kind_of(heading);
-                let came_in_at_second = heading == Heading::Reverse;
-                Alone {
-                    point: usize::from(came_in_at_second == (kind == Kind::Lost)),
-                    frame: note.frame,
-                    flow: note.flow,
-                    heading,
-                    kind,
-                }
+            notes.map(move |note| Alone {
+                point: note.seen_at(),
+                frame: note.frame,
+                flow: note.flow,
+                heading,
+                kind: note.kind_of(heading),
             })
         })
 }

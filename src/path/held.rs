@@ -7,7 +7,7 @@
 
 use super::account::Known;
 use super::calibrate::Calibration;
-use super::clock::Heading;
+use super::clock::{Heading, Side};
 use super::spool::{Kind, Spool};
 
 /// When packets of one way left that were dropped.
@@ -73,7 +73,7 @@ fn lost(
     way: Heading,
 ) -> Vec<Option<Lost>> {
     let headings = &known.headings;
-    let exit = usize::from(way == Heading::Forward);
+    let exit = Side::exit(way);
     let mut all: Vec<Option<Lost>> = Vec::new();
     // Those that the next packet of a flow, or of the way, is waited for.
     let mut of_flow: Vec<Vec<usize>> = vec![Vec::new(); headings.len()];

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use foldhash::fast::FixedState;
 
 use super::account::Known;
-use super::clock::Heading;
+use super::clock::{Heading, Side};
 use super::sighting::FlowKey;
 use crate::decode::Endpoint;
 
@@ -37,8 +37,8 @@ impl Hosts {
     }
 
     /// Whether a host is known to be beyond a point, as seen from the other one: all that it sends comes from there.
-    pub(super) fn is_beyond(&self, host: Endpoint, point: usize) -> bool {
-        let from_there = [point == 0, point == 1];
+    pub(super) fn is_beyond(&self, host: Endpoint, point: Side) -> bool {
+        let from_there = Side::BOTH.map(|side| side == point);
         self.sends.get(&host.with_port(0)) == Some(&from_there)
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::clock::Side;
 use super::feed::{self, Point, PointFacts, Sight};
 use super::flows::PathFlow;
 use super::look::{SAMPLE_MAX, both};
@@ -10,7 +11,7 @@ use super::others::UdpChecksums;
 use super::probe;
 use super::sighting::{FlowKey, Identity, Print};
 use super::walk::{Start, Walked};
-use super::{Heading, PathConfig, PathError};
+use super::{PathConfig, PathError};
 
 /// Whether a walk showed anything to be otherwise than it was assumed, so that another is needed.
 pub(super) fn improve(
@@ -143,12 +144,12 @@ fn alone(walked: &Walked) -> [HashSet<FlowKey>; 2] {
         dropped_packets + appeared_packets > flow.passed_packets
     };
     for flow in walked.accounted.flows.iter().flatten().filter(is_alone) {
-        let came_in_at = usize::from(flow.heading == Heading::Reverse);
+        let came_in_at = Side::entry(flow.heading);
         if flow.dropped_packets > 0 {
-            alone[came_in_at].insert(flow.key);
+            alone[came_in_at as usize].insert(flow.key);
         }
         if flow.appeared_packets > 0 {
-            alone[1 - came_in_at].insert(flow.key);
+            alone[came_in_at.other() as usize].insert(flow.key);
         }
     }
     alone

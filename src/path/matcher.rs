@@ -8,34 +8,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::clock::Heading;
+use super::clock::Side;
 use super::latest::{Choice, Latest, Newest};
 use super::sighting::Sighting;
 use super::spool::Signs;
-
-/// One of the two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    First,
-    Second,
-}
-
-impl Side {
-    pub(super) const fn other(self) -> Self {
-        match self {
-            Self::First => Self::Second,
-            Self::Second => Self::First,
-        }
-    }
-
-    /// Where packets of this heading come in.
-    pub(super) const fn entry(heading: Heading) -> Self {
-        match heading {
-            Heading::Forward => Self::First,
-            Heading::Reverse => Self::Second,
-        }
-    }
-}
 
 /// A packet as one point saw it, with its time on the common clock.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::FixedState;
 
-use super::clock::Heading;
+use super::clock::{Heading, Side};
 
 /// What became of one packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,14 +35,17 @@ impl Note {
         heading.unwrap_or(Heading::Forward)
     }
 
+    /// The point where it came in, or was seen alone.
+    #[inline]
+    pub(super) fn seen_at(&self) -> Side {
+        self.has.seen_at()
+    }
+
     /// What became of it, now that it is known which way its flow goes: what was seen at one point
     /// alone came in there, or left there.
     #[inline]
     pub(super) fn kind_of(&self, heading: Heading) -> Kind {
-        let came_in = match heading {
-            Heading::Forward => !self.has.has(Signs::AT_SECOND),
-            Heading::Reverse => self.has.has(Signs::AT_SECOND),
-        };
+        let came_in = self.seen_at() == Side::entry(heading);
         match (self.kind, came_in) {
             (Kind::Passed, _) => Kind::Passed,
             (_, true) => Kind::Lost,
@@ -81,7 +84,7 @@ impl Signs {
     /// A packet of its flow that came in later had left by then.
     pub(super) const LATER_LEFT: u16 = 64;
     /// It came in at the second point, or was seen there alone.
-    pub(super) const AT_SECOND: u16 = 128;
+    const AT_SECOND: u16 = 128;
     /// Marked "congestion experienced" where it was seen.
     pub(super) const CE: u16 = 256;
     /// It left, not seen to come in, after one with the same headers that had been found.
@@ -100,6 +103,19 @@ impl Signs {
     #[inline]
     pub(super) fn has(self, sign: u16) -> bool {
         self.0 & sign != 0
+    }
+
+    pub(super) fn set_seen_at(&mut self, side: Side) {
+        self.set(Self::AT_SECOND, side == Side::Second);
+    }
+
+    #[inline]
+    fn seen_at(self) -> Side {
+        if self.has(Self::AT_SECOND) {
+            Side::Second
+        } else {
+            Side::First
+        }
     }
 }
 
@@ -255,7 +271,7 @@ impl Before {
 
 #[inline]
 fn write(note: &Note, last: &mut Last, out: &mut Vec<u8>) {
-    let last = &mut last[usize::from(note.has.has(Signs::AT_SECOND))];
+    let last = &mut last[note.seen_at() as usize];
     let kind = match note.kind {
         Kind::Passed => 0,
         Kind::Lost => LOST,
@@ -328,7 +344,7 @@ fn read(block: &[u8], at: &mut usize, last: &mut Last) -> Option<Note> {
         |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let small = |at: usize| i64::from(u32_at(at).cast_signed());
     let signs = u16_at(0);
-    let last = &mut last[usize::from(signs & Signs::AT_SECOND != 0)];
+    let last = &mut last[Signs(signs).seen_at() as usize];
     let mut note = Note {
         kind: match signs & (LOST | APPEARED) {
             0 => Kind::Passed,

@@ -11,9 +11,9 @@ mod place;
 
 use std::collections::VecDeque;
 
-use super::clock::{ClockStep, Heading};
+use super::clock::{ClockStep, Heading, Side};
 use super::envelope::Envelopes;
-use super::spool::{Kind, Note, Notes, Signs, Spool};
+use super::spool::{Kind, Note, Notes, Spool};
 use place::{Found, Met, most, remainder};
 
 pub(super) use place::{NEAR_NS, STEP_MIN_NS};
@@ -47,10 +47,10 @@ impl Steps {
         self.of.iter().all(Vec::is_empty)
     }
 
-    /// How much later than without any step a point (0 or 1) dates a record, in ns.
+    /// How much later than without any step a point dates a record, in ns.
     #[inline]
-    pub(super) fn by_ns(&self, point: usize, frame: u64) -> i64 {
-        let steps = &self.of[point];
+    pub(super) fn by_ns(&self, point: Side, frame: u64) -> i64 {
+        let steps = &self.of[point as usize];
         if steps.is_empty() {
             return 0;
         }
@@ -59,8 +59,8 @@ impl Steps {
     }
 
     /// The same of the packet that left a point before that of a record.
-    pub(super) fn by_ns_before(&self, point: usize, frame: u64) -> i64 {
-        let mut steps = self.of[point].iter();
+    pub(super) fn by_ns_before(&self, point: Side, frame: u64) -> i64 {
+        let mut steps = self.of[point as usize].iter();
         match steps.find(|step| step.first_left == frame) {
             Some(step) => step.in_all_ns - step.by_ns,
             None => self.by_ns(point, frame),
@@ -68,13 +68,13 @@ impl Steps {
     }
 
     /// The same at the end of a capture.
-    pub(super) fn by_ns_at_end(&self, point: usize) -> i64 {
+    pub(super) fn by_ns_at_end(&self, point: Side) -> i64 {
         self.by_ns(point, u64::MAX)
     }
 
     /// For those who want to know, in the order of their points and times.
     pub(super) fn told(&self) -> impl Iterator<Item = ClockStep> + '_ {
-        [0, 1].into_iter().flat_map(|point: usize| {
+        [0, 1].into_iter().flat_map(|point| {
             self.of[point].iter().map(move |step| ClockStep {
                 point,
                 at_ns: step.at,
@@ -90,7 +90,7 @@ impl Steps {
     }
 
     fn add(&mut self, found: &Found) {
-        let steps = &mut self.of[found.point];
+        let steps = &mut self.of[found.point as usize];
         steps.push(Step {
             frame: found.frame,
             at: found.at,
@@ -105,15 +105,16 @@ impl Steps {
 
     /// Measures by how much the clocks were set; one gains so much on the other.
     fn measure(&mut self, matched: Matched<'_>, drift: f64) {
-        for point in [0, 1] {
-            for at in 0..self.of[point].len() {
-                let frame = self.of[point][at].frame;
+        for point in Side::BOTH {
+            for at in 0..self.of[point as usize].len() {
+                let frame = self.of[point as usize][at].frame;
                 let packets = InOrder::new(matched, self, point, drift);
                 let Some((beyond, unsteady_ns)) = remainder(point, frame, packets) else {
                     continue;
                 };
-                self.of[point][at].by_ns += beyond;
-                self.of[point][at].unsteady_ns = unsteady_ns;
+                let step = &mut self.of[point as usize][at];
+                step.by_ns += beyond;
+                step.unsteady_ns = unsteady_ns;
                 self.sum_up();
             }
         }
@@ -121,7 +122,7 @@ impl Steps {
 
     /// Forgets what was found where it is no step when it is measured.
     fn forget(&mut self, found: &Found) -> bool {
-        let steps = &mut self.of[found.point];
+        let steps = &mut self.of[found.point as usize];
         let before = steps.len();
         steps.retain(|step| step.frame != found.frame || step.by_ns.abs() >= STEP_MIN_NS);
         let is_less = steps.len() < before;
@@ -152,7 +153,7 @@ pub(super) struct Matched<'a> {
 pub(super) fn find(matched: Matched<'_>) -> Option<(Steps, Envelopes)> {
     let mut steps = Steps::default();
     for _ in 0..STEPS_MAX {
-        let [first, second] = [0, 1].map(|point| {
+        let [first, second] = Side::BOTH.map(|point| {
             let packets = InOrder::new(matched, &steps, point, 0.0);
             most(point, packets)
         });
@@ -171,8 +172,8 @@ pub(super) fn find(matched: Matched<'_>) -> Option<(Steps, Envelopes)> {
     // What drift adds between the packets that show a step.
     let even = matched.envelopes(&steps).estimate_evenly([0.0; 2]);
     steps.measure(matched, even.map_or(0.0, |estimate| estimate.clock.drift));
-    for point in [0, 1] {
-        for step in &mut steps.of[point] {
+    for point in Side::BOTH {
+        for step in &mut steps.of[point as usize] {
             step.first_left = matched.first_left(point, step.frame);
         }
     }
@@ -201,10 +202,10 @@ impl Matched<'_> {
     }
 
     /// Record of the first packet that left a point from a record on.
-    fn first_left(&self, point: usize, frame: u64) -> u64 {
+    fn first_left(&self, point: Side, frame: u64) -> u64 {
         let left = self.notes().filter_map(|note| match note.kind {
-            Kind::Passed => Some((1 - entry(&note), note.left_frame)),
-            Kind::Appeared => Some((entry(&note), note.frame)),
+            Kind::Passed => Some((note.seen_at().other(), note.left_frame)),
+            Kind::Appeared => Some((note.seen_at(), note.frame)),
             Kind::Lost => None,
         });
         let behind = left.filter(|&(at, left)| at == point && left >= frame);
@@ -212,17 +213,13 @@ impl Matched<'_> {
     }
 }
 
-/// The point where a packet came in; of what appeared, where it left.
-fn entry(note: &Note) -> usize {
-    usize::from(note.has.has(Signs::AT_SECOND))
-}
-
 /// Point, time and record of a packet at the first and at the second point.
-fn sightings(note: &Note) -> [(usize, i64, u64); 2] {
-    if entry(note) == 1 {
-        [(0, note.left_at, note.left_frame), (1, note.at, note.frame)]
-    } else {
-        [(0, note.at, note.frame), (1, note.left_at, note.left_frame)]
+fn sightings(note: &Note) -> [(Side, i64, u64); 2] {
+    let came = (note.seen_at(), note.at, note.frame);
+    let left = (note.seen_at().other(), note.left_at, note.left_frame);
+    match note.seen_at() {
+        Side::First => [came, left],
+        Side::Second => [left, came],
     }
 }
 
@@ -236,7 +233,7 @@ struct Stream<'a> {
     notes: Notes<'a>,
     matched: Matched<'a>,
     steps: &'a Steps,
-    point: usize,
+    point: Side,
     way: Heading,
     drift: f64,
     /// The next ones, in order.
@@ -244,7 +241,7 @@ struct Stream<'a> {
 }
 
 impl<'a> InOrder<'a> {
-    fn new(matched: Matched<'a>, steps: &'a Steps, point: usize, drift: f64) -> Self {
+    fn new(matched: Matched<'a>, steps: &'a Steps, point: Side, drift: f64) -> Self {
         Self {
             ways: [Heading::Forward, Heading::Reverse].map(|way| Stream {
                 notes: matched.spool.notes(way),
@@ -272,12 +269,12 @@ impl Stream<'_> {
             let seen = sightings(&note);
             let [first, second] =
                 seen.map(|(point, at, frame)| at.saturating_sub(self.steps.by_ns(point, frame)));
-            let (_, _, frame) = seen[self.point];
+            let (_, _, frame) = seen[self.point as usize];
             let drifted = (second as f64 * self.drift) as i64;
             let raw = second.saturating_sub(first).saturating_sub(drifted);
             let met = Met {
                 frame,
-                at: [first, second][self.point],
+                at: [first, second][self.point as usize],
                 raw: raw.clamp(-APART_MAX_NS, APART_MAX_NS),
                 way: self.way as usize,
             };

@@ -13,13 +13,13 @@ use super::PathConfig;
 use super::account::{Account, Accounted, Known};
 use super::aside::Aside;
 use super::calibrate::{Calibration, calibrate};
-use super::clock::{Clock, ClockChoice, Heading};
+use super::clock::{Clock, ClockChoice, Heading, Side};
 use super::envelope::Envelopes;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::gaps::{Gaps, Listener};
 use super::hosts::Hosts;
 use super::jumps;
-use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen, Side};
+use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen};
 use super::offload::{Sizes, of_both};
 use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
@@ -253,7 +253,7 @@ impl<'a> Walk<'a> {
         self.asked_alone[side as usize] &= seen.packet.has.has(Signs::SYN);
         let span = &mut self.known.spans[side as usize];
         let at = seen.packet.own_at;
-        self.listener.hear(side as usize, seen.packet.frame, at);
+        self.listener.hear(side, seen.packet.frame, at);
         let (start, end) = span.unwrap_or((at, at));
         self.ran_back |= end.saturating_sub(at) >= STEP_MIN_NS;
         *span = Some((start.min(at), end.max(at)));
@@ -300,11 +300,11 @@ impl<'a> Walk<'a> {
         for &key in &batch.new_flows {
             let number = self.number(key);
             self.trail(side).flows.push(number);
-            self.aside.see(number, side as usize);
+            self.aside.see(number, side);
         }
         let ends = &mut self.known.parts[side as usize].ends;
         ends.extend(batch.file_ends);
-        self.listener.note_damage(side as usize, batch.damaged);
+        self.listener.note_damage(side, batch.damaged);
         Some(batch.sightings)
     }
 
@@ -397,10 +397,10 @@ impl<'a> Walk<'a> {
         }
         let first_at = first
             .own_at
-            .saturating_sub(self.steps.by_ns(0, first.frame));
+            .saturating_sub(self.steps.by_ns(Side::First, first.frame));
         let second_at = second
             .own_at
-            .saturating_sub(self.steps.by_ns(1, second.frame));
+            .saturating_sub(self.steps.by_ns(Side::Second, second.frame));
         let raw = second_at.saturating_sub(first_at);
         self.envelopes.add(heading, second_at, raw, first.ip_len);
         self.matches += 1;
@@ -439,7 +439,7 @@ impl<'a> Walk<'a> {
             Fate::Passed(..) | Fate::Lost(..) => heading,
             Fate::Appeared(_) => heading.opposite(),
         });
-        note.has.set(Signs::AT_SECOND, entry == Side::Second);
+        note.has.set_seen_at(entry);
         // As long as nothing told which way its flow goes, what seems to have appeared may have come in.
         if note.kind == Kind::Lost || (told.is_none() && note.kind == Kind::Appeared) {
             let (Fate::Passed(seen, _) | Fate::Lost(seen) | Fate::Appeared(seen)) = fate;
@@ -548,7 +548,7 @@ impl<'a> Walk<'a> {
         let [first, second] = read;
         let untold = [first.untold, second.untold];
         let mut facts = [first.facts, second.facts];
-        for (point, facts) in facts.iter_mut().enumerate() {
+        for (point, facts) in Side::BOTH.into_iter().zip(&mut facts) {
             facts.gaps = self.known.gaps.of_point(point).cloned().collect();
         }
         Walked {

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::path::clock::Side;
+
 /// A packet that was found at both points, as one of them dates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Met {
@@ -16,7 +18,7 @@ pub(super) struct Met {
 /// How well it is seen that differences grow by so much, in ns, where packets are so far apart. A clock
 /// that was set forward leaves a pause that is as long; one that was set back makes time run
 /// backwards, unless there was a pause.
-fn shown(point: usize, grow_ns: i64, pause_ns: i64) -> i64 {
+fn shown(point: Side, grow_ns: i64, pause_ns: i64) -> i64 {
     let by_ns = forward(point, grow_ns);
     let rest = pause_ns.saturating_sub(by_ns).saturating_abs();
     let most = if by_ns > 0 { by_ns / 2 } else { -by_ns };
@@ -35,7 +37,7 @@ fn common([one, other]: [i64; 2]) -> i64 {
 /// A place where a clock seems to have been set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    pub(super) point: usize,
+    pub(super) point: Side,
     pub(super) frame: u64,
     pub(super) at: i64,
     /// By how much the differences of both ways grow there, in ns.
@@ -52,12 +54,15 @@ impl Found {
 }
 
 /// By how much a point's clock was put forward where differences grow by so much.
-fn forward(point: usize, grow_ns: i64) -> i64 {
-    if point == 0 { -grow_ns } else { grow_ns }
+fn forward(point: Side, grow_ns: i64) -> i64 {
+    match point {
+        Side::First => -grow_ns,
+        Side::Second => grow_ns,
+    }
 }
 
 /// The place at which the most was set.
-pub(super) fn most(point: usize, packets: impl Iterator<Item = Met>) -> Option<Found> {
+pub(super) fn most(point: Side, packets: impl Iterator<Item = Met>) -> Option<Found> {
     let mut packets = packets.fuse();
     let mut part: Vec<Met> = packets.by_ref().take(PART).collect();
     let mut most: Option<Found> = None;
@@ -88,7 +93,7 @@ pub(super) fn most(point: usize, packets: impl Iterator<Item = Met>) -> Option<F
 /// By how much more than is known the clock was set at a record, and how unsteady what shows it is,
 /// both in ns.
 pub(super) fn remainder(
-    point: usize,
+    point: Side,
     frame: u64,
     packets: impl Iterator<Item = Met>,
 ) -> Option<(i64, i64)> {
@@ -145,11 +150,11 @@ impl<'a> Part<'a> {
     }
 
     /// The places within a range of packets where the clock seems to have been set.
-    fn places(&self, point: usize, within: Range<usize>) -> impl Iterator<Item = Found> + '_ {
+    fn places(&self, point: Side, within: Range<usize>) -> impl Iterator<Item = Found> + '_ {
         within.filter_map(move |place| self.place(point, place))
     }
 
-    fn place(&self, point: usize, place: usize) -> Option<Found> {
+    fn place(&self, point: Side, place: usize) -> Option<Found> {
         let (before, behind) = (self.all[place.checked_sub(1)?], self.all[place]);
         let pause_ns = behind.at.saturating_sub(before.at);
         let least = STEP_MIN_NS.saturating_add(pause_ns.saturating_abs() / DRIFT_ONE_IN);

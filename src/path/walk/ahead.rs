@@ -2,7 +2,8 @@
 
 use super::super::clock::ClockChoice;
 use super::super::jumps::{self, APART_NS, Coming};
-use super::{Side, Walk};
+use super::Walk;
+use crate::path::clock::Side;
 
 impl Walk<'_> {
     /// The next packet of a point is far in time from the one before it: its time may be wrong, or the clock was set.

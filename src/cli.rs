@@ -64,6 +64,15 @@ pub fn run(args: &Args) -> ExitStatus {
     })
 }
 
+/// Prints what was asked for on standard output.
+fn printed(text: &str) -> ExitStatus {
+    if terminal::print(text) {
+        ExitStatus::Complete
+    } else {
+        ExitStatus::Failed
+    }
+}
+
 fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let (config, quiet) = (plan.config, plan.quiet);
     let analysis = analyse(plan.inputs, &config, quiet);

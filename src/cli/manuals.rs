@@ -8,9 +8,7 @@ use anyhow::Context as _;
 use clap::{Command, CommandFactory as _, ValueHint};
 use clap_complete::Shell;
 
-use super::Args;
-use super::ExitStatus;
-use crate::report::terminal;
+use super::{Args, ExitStatus, printed};
 
 /// The name that the command is called by.
 const NAME: &str = "ccanalyze";
@@ -28,7 +26,7 @@ pub(super) fn print_completions(shell: Shell) -> ExitStatus {
         Shell::Elvish => with_arguments(with_known_commands(&text), &command, NAME),
         _ => text,
     };
-    printed(script.as_bytes())
+    printed(&script)
 }
 
 /// The script for bash, of which the generator offers a word without a dash nothing but options: with files, and the
@@ -194,7 +192,7 @@ fn with_arguments(script: String, command: &Command, key: &str) -> String {
 /// Prints the page of a command within commands, or of the whole without any.
 pub(super) fn print_manual(words: &[String]) -> anyhow::Result<ExitStatus> {
     let page = manual(words)?.context("the page cannot be made")?;
-    Ok(printed(&page))
+    Ok(printed(&String::from_utf8_lossy(&page)))
 }
 
 /// The page of the command that some words name.
@@ -213,12 +211,4 @@ fn manual(words: &[String]) -> anyhow::Result<io::Result<Vec<u8>>> {
     let manual = clap_mangen::Man::new(command).source(version);
     let rendered = manual.render(&mut page);
     Ok(rendered.map(|()| page))
-}
-
-fn printed(text: &[u8]) -> ExitStatus {
-    if terminal::print(&String::from_utf8_lossy(text)) {
-        ExitStatus::Complete
-    } else {
-        ExitStatus::Failed
-    }
 }

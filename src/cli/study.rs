@@ -7,7 +7,7 @@ use super::limits::CaptureArgs;
 use super::outputs::{self, begin_charts};
 use super::plan::begin_page;
 use super::writing::Writing;
-use super::{ExitStatus, interrupt, progress};
+use super::{ExitStatus, interrupt, printed, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
 use crate::report::chart::{CHARTS_MAX, StudyChart, StudyCharts, of_study, save_study};
@@ -92,11 +92,7 @@ pub(super) fn run(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         return carry_out(args);
     };
     let text = draft(folder, template.as_deref())?;
-    Ok(if terminal::print(&text) {
-        ExitStatus::Complete
-    } else {
-        ExitStatus::Failed
-    })
+    Ok(printed(&text))
 }
 
 fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {

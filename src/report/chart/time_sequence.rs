@@ -102,7 +102,7 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
     let whole = Panel::between(&canvas, top, half, x.clone(), y);
     if !has_acks {
         whole.draw_back(&mut canvas);
-        trace.draw(&mut canvas, &whole, sequence, false);
+        trace.draw(&mut canvas, &whole, sequence, Zero::Beginning);
         return Some(canvas);
     }
     let (low, high) = trace.ahead_range(sequence);
@@ -115,9 +115,9 @@ pub(super) fn draw(scene: &Scene<'_>) -> Option<Canvas> {
         let left = whole.left.max(ahead.left);
         [whole, ahead].map(|panel| Panel { left, ..panel })
     };
-    for (panel, relative) in panels.into_iter().zip([false, true]) {
+    for (panel, zero) in panels.into_iter().zip([Zero::Beginning, Zero::Acked]) {
         panel.draw_back(&mut canvas);
-        trace.draw(&mut canvas, &panel, sequence, relative);
+        trace.draw(&mut canvas, &panel, sequence, zero);
     }
     Some(canvas)
 }
@@ -173,6 +173,15 @@ fn legend(sequence: &TimeSequence, trace: &Trace) -> Vec<(Swatch, String)> {
 
 fn marks(sequence: &TimeSequence) -> impl Iterator<Item = &Mark> {
     sequence.parts().iter().chain(sequence.anomalies())
+}
+
+/// Where bytes are counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zero {
+    /// The first one of the stream.
+    Beginning,
+    /// The cumulative ACK.
+    Acked,
 }
 
 /// One slot, in seconds and bytes.
@@ -317,20 +326,23 @@ impl Trace {
         self.points[..after].last()?.una_before
     }
 
-    fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, relative: bool) {
-        self.draw_window(canvas, panel, relative);
-        self.draw_ack(canvas, panel, relative);
+    fn draw(&self, canvas: &mut Canvas, panel: &Panel, sequence: &TimeSequence, zero: Zero) {
+        self.draw_window(canvas, panel, zero);
+        self.draw_ack(canvas, panel, zero);
         // SACK follows the data so closely that either would hide the other; so it is a wide bar behind. So do late
         // originals, where there are many.
         let (behind, before) = MARKS.split_at(2);
-        self.draw_marks(canvas, panel, sequence, relative, behind);
+        self.draw_marks(canvas, panel, sequence, zero, behind);
         for point in &self.points {
-            let data = if relative { point.ahead() } else { point.data };
+            let data = match zero {
+                Zero::Beginning => point.data,
+                Zero::Acked => point.ahead(),
+            };
             if let Some(data) = data {
                 bar(canvas, panel, point.at_s, data, 2.0, DATA);
             }
         }
-        self.draw_marks(canvas, panel, sequence, relative, before);
+        self.draw_marks(canvas, panel, sequence, zero, before);
     }
 
     fn draw_marks(
@@ -338,7 +350,7 @@ impl Trace {
         canvas: &mut Canvas,
         panel: &Panel,
         sequence: &TimeSequence,
-        relative: bool,
+        zero: Zero,
         styles: &[(MarkKind, &str, Colour, Option<Marker>)],
     ) {
         for &(kind, _, colour, marker) in styles {
@@ -350,15 +362,15 @@ impl Trace {
             let of_kind = || marks(sequence).filter(|mark| mark.kind == kind);
             let size = if of_kind().count() > MANY { 3.5 } else { 5.0 };
             for mark in of_kind() {
-                let Some(zero) = (if relative {
-                    self.una_at(mark.at)
-                } else {
-                    Some(0.0)
-                }) else {
+                let from = match zero {
+                    Zero::Beginning => Some(0.0),
+                    Zero::Acked => self.una_at(mark.at),
+                };
+                let Some(from) = from else {
                     continue;
                 };
                 let at_s = seconds(mark.at, self.origin);
-                let (start, end) = (mark.start as f64 - zero, mark.end as f64 - zero);
+                let (start, end) = (mark.start as f64 - from, mark.end as f64 - from);
                 bar(canvas, panel, at_s, (start, end), width, colour);
                 if let Some(marker) = marker {
                     canvas.marker(
@@ -373,8 +385,8 @@ impl Trace {
     }
 
     /// A step at each ACK: nothing is acknowledged between two of them.
-    fn draw_ack(&self, canvas: &mut Canvas, panel: &Panel, relative: bool) {
-        if relative {
+    fn draw_ack(&self, canvas: &mut Canvas, panel: &Panel, zero: Zero) {
+        if zero == Zero::Acked {
             canvas.line(
                 &[panel.at(self.start_s, 0.0), panel.at(self.end_s, 0.0)],
                 ACK,
@@ -398,8 +410,8 @@ impl Trace {
         canvas.line(&points, ACK);
     }
 
-    fn draw_window(&self, canvas: &mut Canvas, panel: &Panel, relative: bool) {
-        if relative
+    fn draw_window(&self, canvas: &mut Canvas, panel: &Panel, zero: Zero) {
+        if zero == Zero::Acked
             && self
                 .common_window()
                 .is_some_and(|window| window > panel.y.max)
@@ -413,13 +425,16 @@ impl Trace {
             .iter()
             .filter(|point| point.at_s >= self.start_s && point.at_s <= self.end_s)
         {
-            let zero = if relative { point.una } else { Some(0.0) };
+            let from = match zero {
+                Zero::Beginning => Some(0.0),
+                Zero::Acked => point.una,
+            };
             let value = point
                 .window
                 .map(|(_, edge)| edge)
                 .or(last)
-                .zip(zero)
-                .map(|(edge, zero)| edge - zero);
+                .zip(from)
+                .map(|(edge, from)| edge - from);
             last = point.window.map(|(_, edge)| edge).or(last);
             // Where the window is beyond the panel, the line has a gap rather than a false value.
             match value.filter(|&value| value <= panel.y.max && value >= panel.y.min) {

@@ -300,156 +300,67 @@ const INCIDENTS: usize = 32;
 // Which of them are not 0 is said by a bit each.
 const _: () = assert!(INCIDENTS <= u32::BITS as usize);
 
+/// Makes numbers of incidents and incidents of numbers, in this order: a field is its number, or what the first function
+/// makes of it, of which the second one makes the field.
+macro_rules! numbers_of_incidents {
+    ($($field:ident $(: $put:ident, $take:ident)?;)*) => {
+        impl Incidents {
+            /// Its numbers, without what is kept for amendments alone.
+            fn numbers(&self) -> [u64; INCIDENTS] {
+                let Self { $($field,)* latest_recovery: _, latest_data_at: _ } = *self;
+                [$($($put)? ($field)),*]
+            }
+
+            /// That of which [`numbers`](Self::numbers) gave these.
+            const fn of_numbers(numbers: [u64; INCIDENTS]) -> Self {
+                let [$($field),*] = numbers;
+                Self {
+                    $($field: $($take)? ($field),)*
+                    latest_recovery: None,
+                    latest_data_at: None,
+                }
+            }
+        }
+    };
+}
+
+numbers_of_incidents! {
+    retransmitted_packets;
+    retransmitted_bytes;
+    rtx_fast;
+    rtx_timeout;
+    rtx_tail_probe;
+    rtx_unneeded;
+    lost_upstream;
+    lost_downstream;
+    reordered_packets;
+    reordering_extent_max;
+    reordering_late_ns_max: zigzag, unzigzag;
+    reordered_at_receiver;
+    duplicate_packets;
+    ambiguous_packets;
+    dup_acks;
+    sack_blocks;
+    dsacks;
+    zero_windows;
+    window_full;
+    keepalives;
+    window_probes;
+    ecn_capable_packets;
+    ce_marks;
+    ece_echoes;
+    super_segments;
+    lengths_from_frame;
+    headers_cut;
+    clock_steps_back;
+    recovery_episodes;
+    recovery_timeout_episodes;
+    recovery_ns: zigzag, unzigzag;
+    further_fragments;
+}
+
 impl Incidents {
     pub(super) const NONE: Self = Self::of_numbers([0; INCIDENTS]);
-
-    /// Its numbers, without what is kept for amendments alone.
-    fn numbers(&self) -> [u64; INCIDENTS] {
-        let Self {
-            retransmitted_packets,
-            retransmitted_bytes,
-            rtx_fast,
-            rtx_timeout,
-            rtx_tail_probe,
-            rtx_unneeded,
-            lost_upstream,
-            lost_downstream,
-            reordered_packets,
-            reordering_extent_max,
-            reordering_late_ns_max,
-            reordered_at_receiver,
-            duplicate_packets,
-            ambiguous_packets,
-            dup_acks,
-            sack_blocks,
-            dsacks,
-            zero_windows,
-            window_full,
-            keepalives,
-            window_probes,
-            ecn_capable_packets,
-            ce_marks,
-            ece_echoes,
-            super_segments,
-            lengths_from_frame,
-            headers_cut,
-            clock_steps_back,
-            recovery_episodes,
-            recovery_timeout_episodes,
-            recovery_ns,
-            further_fragments,
-            latest_recovery: _,
-            latest_data_at: _,
-        } = *self;
-        [
-            retransmitted_packets,
-            retransmitted_bytes,
-            rtx_fast,
-            rtx_timeout,
-            rtx_tail_probe,
-            rtx_unneeded,
-            lost_upstream,
-            lost_downstream,
-            reordered_packets,
-            reordering_extent_max,
-            zigzag(reordering_late_ns_max),
-            reordered_at_receiver,
-            duplicate_packets,
-            ambiguous_packets,
-            dup_acks,
-            sack_blocks,
-            dsacks,
-            zero_windows,
-            window_full,
-            keepalives,
-            window_probes,
-            ecn_capable_packets,
-            ce_marks,
-            ece_echoes,
-            super_segments,
-            lengths_from_frame,
-            headers_cut,
-            clock_steps_back,
-            recovery_episodes,
-            recovery_timeout_episodes,
-            zigzag(recovery_ns),
-            further_fragments,
-        ]
-    }
-
-    /// That of which [`numbers`](Self::numbers) gave these.
-    const fn of_numbers(numbers: [u64; INCIDENTS]) -> Self {
-        let [
-            retransmitted_packets,
-            retransmitted_bytes,
-            rtx_fast,
-            rtx_timeout,
-            rtx_tail_probe,
-            rtx_unneeded,
-            lost_upstream,
-            lost_downstream,
-            reordered_packets,
-            reordering_extent_max,
-            reordering_late_ns_max,
-            reordered_at_receiver,
-            duplicate_packets,
-            ambiguous_packets,
-            dup_acks,
-            sack_blocks,
-            dsacks,
-            zero_windows,
-            window_full,
-            keepalives,
-            window_probes,
-            ecn_capable_packets,
-            ce_marks,
-            ece_echoes,
-            super_segments,
-            lengths_from_frame,
-            headers_cut,
-            clock_steps_back,
-            recovery_episodes,
-            recovery_timeout_episodes,
-            recovery_ns,
-            further_fragments,
-        ] = numbers;
-        Self {
-            retransmitted_packets,
-            retransmitted_bytes,
-            rtx_fast,
-            rtx_timeout,
-            rtx_tail_probe,
-            rtx_unneeded,
-            lost_upstream,
-            lost_downstream,
-            reordered_packets,
-            reordering_extent_max,
-            reordering_late_ns_max: unzigzag(reordering_late_ns_max),
-            reordered_at_receiver,
-            duplicate_packets,
-            ambiguous_packets,
-            dup_acks,
-            sack_blocks,
-            dsacks,
-            zero_windows,
-            window_full,
-            keepalives,
-            window_probes,
-            ecn_capable_packets,
-            ce_marks,
-            ece_echoes,
-            super_segments,
-            lengths_from_frame,
-            headers_cut,
-            clock_steps_back,
-            recovery_episodes,
-            recovery_timeout_episodes,
-            recovery_ns: unzigzag(recovery_ns),
-            further_fragments,
-            latest_recovery: None,
-            latest_data_at: None,
-        }
-    }
 
     /// That of whose numbers only those that are set in `not_zero` are written.
     fn take(not_zero: u32, bytes: &mut &[u8]) -> Self {

@@ -48,13 +48,11 @@ impl Handshake {
         }
         let mut numbers = [0; HANDSHAKE_NUMBERS];
         let (mut apart_ns, mut before) = (0, Before { at: start, echo: 0 });
-        for (opening, numbers) in openings
-            .iter()
-            .zip(numbers[1..].chunks_mut(OPENING_NUMBERS))
-        {
+        let (parts, _) = numbers[1..].as_chunks_mut();
+        for (opening, part) in openings.iter().zip(parts) {
             if let Some(opening) = opening {
                 opening.put_bits(&mut bits);
-                numbers.copy_from_slice(&opening.numbers(before));
+                *part = opening.numbers(before);
                 apart_ns = opening.at.since(before.at);
                 before = Before::of(opening);
             }
@@ -95,7 +93,8 @@ impl Handshake {
             is_confirmed,
         ] = [(); 6].map(|()| bits.take_flag());
         let (mut apart_ns, mut before) = (0, Before { at: start, echo: 0 });
-        let mut parts = numbers[1..].chunks(OPENING_NUMBERS);
+        let (parts, _) = numbers[1..].as_chunks();
+        let mut parts = parts.iter();
         let openings = are_seen.map(|is_seen| {
             let part = parts.next().filter(|_| is_seen)?;
             let opening = Opening::of(part, &mut bits, before);
@@ -184,10 +183,8 @@ impl Opening {
         ]
     }
 
-    fn of(numbers: &[u64], bits: &mut Bits, before: Before) -> Self {
-        let &[at, isn, lens, value, echo, copies] = numbers else {
-            unreachable!("an opening has {OPENING_NUMBERS} numbers");
-        };
+    fn of(numbers: &[u64; OPENING_NUMBERS], bits: &mut Bits, before: Before) -> Self {
+        let &[at, isn, lens, value, echo, copies] = numbers;
         let [
             answer,
             header_cut,

@@ -64,6 +64,7 @@ pub use way::{EPISODE_PAUSE_NS, Way};
 use crate::analyze::Watch;
 use crate::capture::{CaptureError, SNAP_LEN_ADVICE};
 use crate::decode::{DecodeOptions, Filter};
+use crate::observe::{BIN_NS, MEMORY_BYTES};
 use feed::Sight;
 use improve::improve;
 use look::look;
@@ -104,14 +105,14 @@ impl Default for PathConfig {
         Self {
             decode: DecodeOptions::default(),
             filter: None,
-            bin_ns: 100_000_000,
+            bin_ns: BIN_NS,
             limit: None,
             capacity_bps: None,
             hop: None,
-            clock: ClockChoice::Auto,
+            clock: ClockChoice::default(),
             patience_ns: 10_000_000_000,
             packets: false,
-            memory_bytes: 4_000_000_000,
+            memory_bytes: MEMORY_BYTES,
             repair: false,
         }
     }

@@ -6,6 +6,7 @@ use crate::capture::{CaptureSource, Io, display_name};
 use crate::decode::{DecodeOptions, Endpoint, Filter};
 use crate::flow::ConnectionLimits;
 use crate::metric::BalanceWeights;
+use crate::observe::{BIN_NS, MEMORY_BYTES};
 
 /// One capture: a file, or several files that follow each other in time.
 #[derive(Debug)]
@@ -135,9 +136,9 @@ impl Default for Config {
         Self {
             decode: DecodeOptions::default(),
             filter: None,
-            bin_ns: 100_000_000,
+            bin_ns: BIN_NS,
             bins_max: 1 << 20,
-            memory_bytes: 4_000_000_000,
+            memory_bytes: MEMORY_BYTES,
             capacity: None,
             weights: BalanceWeights::default(),
             pairs: PairConfig::default(),

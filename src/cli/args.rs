@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -15,6 +15,7 @@ use super::limits::{CaptureArgs, LimitArgs, whole};
 use super::mistakes;
 use super::path::PathArgs;
 use super::study::StudyArgs;
+use crate::analyze::PairConfig;
 use crate::report::terminal;
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -117,7 +118,7 @@ pub struct Args {
     pub fness_window: Option<crate::analyze::FnessWindow>,
 
     /// Compare the N flows with the most payload of each capture
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = whole::<usize, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = PairConfig::default().top, value_parser = whole::<usize, 0, { u64::MAX }>)]
     pub top: usize,
 
     /// How charts are drawn.
@@ -173,6 +174,18 @@ fn end_with(error: &clap::Error) -> ! {
         error.exit_code()
     } else {
         ExitStatus::Failed as i32
+    })
+}
+
+/// One of some values, by its name.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).try_map(move |chosen| {
+        let mut all = all.into_iter();
+        let of_name = all.find(|&value| name(value) == chosen);
+        of_name.ok_or_else(|| format!("nothing is called '{chosen}'"))
     })
 }
 
@@ -260,11 +273,37 @@ pub enum IoChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::Config;
+    use crate::path::PathConfig;
+    use crate::report::chart::Style;
 
     #[test]
     fn the_definitions_agree_with_each_other() {
         use clap::CommandFactory as _;
         Args::command().debug_assert();
+    }
+
+    #[test]
+    fn what_is_not_typed_is_as_the_library_has_it() {
+        let args = Args::parse_from(["ccanalyze", "a.pcap"]);
+        let library = Config::default();
+        let mut typed = Config::default();
+        args.limits.apply(&mut typed);
+        assert_eq!(args.bin, library.bin_ns);
+        assert_eq!(args.top, library.pairs.top);
+        assert_eq!(args.reading.memory, library.memory_bytes);
+        assert_eq!(typed.bins_max, library.bins_max);
+        assert_eq!(typed.limits, library.limits);
+        assert_eq!(args.charts.style(), Style::default());
+        let args = Args::parse_from(["ccanalyze", "path", "--before", "a", "--after", "b"]);
+        let Some(Command::Path(args)) = args.command else {
+            panic!("{args:?}");
+        };
+        let library = PathConfig::default();
+        assert_eq!(args.bin, library.bin_ns);
+        assert_eq!(args.patience, library.patience_ns);
+        assert_eq!(args.clock, library.clock);
+        assert_eq!(args.reading.memory, library.memory_bytes);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! How charts are drawn: the same options for every command that draws some.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
+use super::args::one_of;
 use crate::report::chart::{Size, Style, Theme};
 use crate::report::terminal;
 
@@ -16,24 +15,16 @@ pub struct ChartArgs {
     pub svg: bool,
 
     /// Size of the charts: one column of a paper, two of them, or a slide
-    #[arg(long, value_name = "SIZE", default_value = "two-columns", value_parser = sizes())]
+    #[arg(long, value_name = "SIZE", default_value = Size::default().name(), value_parser = one_of(Size::ALL, Size::name))]
     pub chart_size: Size,
 
     /// What the charts are drawn on
-    #[arg(long, value_name = "THEME", default_value = "light", value_parser = themes())]
+    #[arg(long, value_name = "THEME", default_value = Theme::default().name(), value_parser = one_of(Theme::ALL, Theme::name))]
     pub chart_theme: Theme,
 
     /// Draw no charts
     #[arg(long)]
     pub no_charts: bool,
-}
-
-fn sizes() -> impl TypedValueParser<Value = Size> {
-    PossibleValuesParser::new(Size::NAMES).try_map(|name| name.parse::<Size>())
-}
-
-fn themes() -> impl TypedValueParser<Value = Theme> {
-    PossibleValuesParser::new(Theme::NAMES).try_map(|name| name.parse::<Theme>())
 }
 
 impl ChartArgs {

@@ -35,18 +35,18 @@ pub struct LimitArgs {
     /// over; beyond that those without payload, then those silent longest, are put away and marked
     /// `limit_hit`. Each takes 2 kB and more
     // Connections are meant; the first name stays for those who use it.
-    #[arg(long, visible_alias = "max-connections", value_name = "N", default_value_t = 1 << 22, value_parser = whole::<u64, 1, { u64::MAX }>)]
+    #[arg(long, visible_alias = "max-connections", value_name = "N", default_value_t = ConnectionLimits::of_all().connections_max as u64, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_flows: u64,
 
     /// Keep at most N connections of one packet so far, or of a SYN and its answer, as in floods and
     /// scans, a 32nd of N in each part; beyond that those without payload, then those silent longest,
     /// are put away. Each takes 110 bytes, an answer 40 more
-    #[arg(long, value_name = "N", default_value_t = 1 << 23, value_parser = whole::<u64, 1, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = ConnectionLimits::of_all().half_open_max as u64, value_parser = whole::<u64, 1, { u64::MAX }>)]
     pub max_half_open: u64,
 
     /// Keep at most N bins of a flow's series, the first; beyond that the flow is marked
     /// `series_cut`. Each takes some 20 bytes, and bins in which nothing happened none
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
+    #[arg(long, value_name = "N", default_value_t = Config::default().bins_max, value_parser = whole::<u32, 1, { u32::MAX as u64 }>)]
     pub max_bins: u32,
 
     /// Remember at most N segments in flight of a flow; beyond that the oldest give no round-trip

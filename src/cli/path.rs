@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{bail, ensure};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
+use super::args::one_of;
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::plan::{self, parse_rate, parse_time};
@@ -84,7 +84,7 @@ pub struct PathArgs {
     pub hop: Option<usize>,
 
     /// Correct the clocks where they contradict each other (auto), always (fix), or never (keep)
-    #[arg(long, value_name = "HOW", default_value = "auto", value_parser = clocks())]
+    #[arg(long, value_name = "HOW", default_value = ClockChoice::default().name(), value_parser = one_of(ClockChoice::ALL, ClockChoice::name))]
     pub clock: ClockChoice,
 
     /// A packet that is not found at the next point for so long was dropped
@@ -464,14 +464,6 @@ fn parse_limit(text: &str) -> Result<QueueLimit, String> {
     } else {
         "its unit is none of packets or bytes"
     }))
-}
-
-/// How clocks are dealt with, by name.
-fn clocks() -> impl TypedValueParser<Value = ClockChoice> {
-    PossibleValuesParser::new(ClockChoice::ALL.map(ClockChoice::name)).map(|chosen| {
-        let mut all = ClockChoice::ALL.into_iter();
-        all.find(|clock| clock.name() == chosen).unwrap_or_default()
-    })
 }
 
 /// Shortest bin, in ns.

@@ -10,6 +10,9 @@ use super::recorder::{LiveConnection, LiveFlow, Recorder};
 use super::segment_rows::SegmentRows;
 use super::summary::Span;
 
+/// Memory for what is kept of captures, in bytes, where nobody grants more or less.
+pub const MEMORY_BYTES: u64 = 4_000_000_000;
+
 /// A bin that is packed takes less as a rule, in bytes.
 const PACKED_BYTES: usize = 40;
 

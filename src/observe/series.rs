@@ -5,6 +5,9 @@ use std::ops::Range;
 use crate::metric::{self, Balance, BalanceWeights};
 use crate::packing::{put_numbers, take, take_numbers, unzigzag, zigzag};
 
+/// Length of a bin, in ns, where nobody asks for another.
+pub const BIN_NS: i64 = 100_000_000;
+
 /// One bin of one flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {

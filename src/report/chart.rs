@@ -63,6 +63,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use crate::analyze::Analysis;
+use crate::observe::BIN_NS;
 
 pub use axis::Quantity;
 pub use bands::BandLines;
@@ -111,7 +112,7 @@ impl Default for ChartOptions {
         Self {
             svg: false,
             style: Style::default(),
-            bin_ns: 100_000_000,
+            bin_ns: BIN_NS,
             capacity_bps: None,
             conditions: Vec::new(),
             threads: None,

@@ -27,8 +27,18 @@ pub enum Size {
 }
 
 impl Size {
-    /// All of them, as the command knows them.
-    pub const NAMES: [&'static str; 3] = ["one-column", "two-columns", "slide"];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::OneColumn, Self::TwoColumns, Self::Slide];
+
+    /// The word of the option.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OneColumn => "one-column",
+            Self::TwoColumns => "two-columns",
+            Self::Slide => "slide",
+        }
+    }
 
     /// Width of a chart, in units of layout.
     pub(super) const fn width(self) -> f64 {
@@ -83,15 +93,11 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "one-column" => Ok(Self::OneColumn),
-            "two-columns" => Ok(Self::TwoColumns),
-            "slide" => Ok(Self::Slide),
-            _ => Err(format!(
-                "'{name}' is no size of charts: these are {}",
-                Self::NAMES.join(", ")
-            )),
-        }
+        let mut all = Self::ALL.into_iter();
+        all.find(|of| of.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("'{name}' is no size of charts: these are {names}")
+        })
     }
 }
 
@@ -106,21 +112,27 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// All of them, as the command knows them.
-    pub const NAMES: [&'static str; 2] = ["light", "dark"];
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Light, Self::Dark];
+
+    /// The word of the option.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
 }
 
 impl FromStr for Theme {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "light" => Ok(Self::Light),
-            "dark" => Ok(Self::Dark),
-            _ => Err(format!(
-                "'{name}' is no theme of charts: these are {}",
-                Self::NAMES.join(", ")
-            )),
-        }
+        let mut all = Self::ALL.into_iter();
+        all.find(|of| of.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            format!("'{name}' is no theme of charts: these are {names}")
+        })
     }
 }

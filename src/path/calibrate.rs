@@ -145,23 +145,7 @@ pub(super) fn calibrate(
         let ways = measure(spool, headings, &found);
         let given = [capacity_bps, None];
         let rates = [0, 1].map(|at: usize| given[at].or_else(|| ways[at].rate_bps()));
-        let quick = |at: usize| {
-            ways[at]
-                .dispersion
-                .served()
-                .quick_bps()
-                .filter(|_| given[at].is_none())
-        };
-        let link = |at: usize, apart_ns| ways[at].idle.link(rates[at], quick(at), apart_ns);
-        let mut links = [0, 1].map(|at| link(at, 0));
-        for at in [0, 1] {
-            // What the clocks took from the delays of one way they added to those of the other.
-            let other = 1 - at;
-            let apart = rates[other]
-                .filter(|_| fixed)
-                .and_then(|bps| ways[other].idle.least_ns(&links[other], bps));
-            links[at] = link(at, apart.unwrap_or(0));
-        }
+        let links = links_of(&ways, given, rates, fixed);
         found.links = links;
         found.rates_bps = rates;
         for (at, heading) in [Heading::Forward, Heading::Reverse].into_iter().enumerate() {
@@ -173,16 +157,35 @@ pub(super) fn calibrate(
                 found.links[at] = ways[at].idle.link(None, None, 0);
             }
         }
-        found.ns_per_byte = [0, 1].map(|at: usize| match (links[at].tap, found.rates_bps[at]) {
-            (TapPlace::AfterLink, Some(bps)) => {
-                let quick = ways[at].dispersion.served().quick_ns_per_byte();
-                quick.map_or(8e9 / bps, |quick| quick.min(8e9 / bps))
-            }
-            _ => 0.0,
-        });
+        found.ns_per_byte =
+            [0, 1].map(|at: usize| ways[at].ns_per_byte(links[at].tap, found.rates_bps[at]));
         found = found.with_clock(&envelopes, choice);
     }
     (found, envelopes)
+}
+
+/// The links by what shows them and their rates, of which some are `given`; `fixed`: the clocks are corrected.
+fn links_of(
+    ways: &[WayShown; 2],
+    given: [Option<f64>; 2],
+    rates: [Option<f64>; 2],
+    fixed: bool,
+) -> [Link; 2] {
+    let link = |at: usize, apart_ns| {
+        let quick = ways[at].dispersion.served().quick_bps();
+        let quick = quick.filter(|_| given[at].is_none());
+        ways[at].idle.link(rates[at], quick, apart_ns)
+    };
+    let mut links = [0, 1].map(|at| link(at, 0));
+    for at in [0, 1] {
+        // What the clocks took from the delays of one way they added to those of the other.
+        let other = 1 - at;
+        let apart = rates[other]
+            .filter(|_| fixed)
+            .and_then(|bps| ways[other].idle.least_ns(&links[other], bps));
+        links[at] = link(at, apart.unwrap_or(0));
+    }
+    links
 }
 
 /// What shows the link of one way.
@@ -194,6 +197,17 @@ struct WayShown {
 }
 
 impl WayShown {
+    /// What sending takes that is in the delays: nothing where the tap is before the link.
+    fn ns_per_byte(&self, tap: TapPlace, rate_bps: Option<f64>) -> f64 {
+        match (tap, rate_bps) {
+            (TapPlace::AfterLink, Some(bps)) => {
+                let quick = self.dispersion.served().quick_ns_per_byte();
+                quick.map_or(8e9 / bps, |quick| quick.min(8e9 / bps))
+            }
+            _ => 0.0,
+        }
+    }
+
     fn rate_bps(&self) -> Option<f64> {
         let (first, last) = self.span?;
         let served = self.dispersion.served();

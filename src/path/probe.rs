@@ -53,6 +53,44 @@ pub(super) fn compare(mut points: [Vec<Print>; 2], choice: ClockChoice) -> Optio
     let first = first_copies(first, times_seen[0]);
     let second = first_copies(second, times_seen[1]);
     let points = [&first[..], &second[..]];
+    let (rules, matches) = best_matches(points)?;
+    let matches = up_to_jump(matches);
+    let headings = headings(&matches);
+    let by_heading = |heading: Heading| {
+        let of = &headings;
+        matches
+            .iter()
+            .filter(move |m| of.get(&m.flows[0]) == Some(&heading))
+            .map(|m| m.raw)
+    };
+    let low = by_heading(Heading::Forward).min();
+    let high = by_heading(Heading::Reverse).max();
+    let offset = offset_ns(low, high, choice);
+    let clock = Clock::even(offset as f64, 0.0, matches.first()?.second_at);
+    let mut both = HashMap::new();
+    for m in &matches {
+        if let Some(&heading) = headings.get(&m.flows[0]) {
+            both.extend(m.flows.map(|flow| (flow, heading)));
+        }
+    }
+    let mut of_flows: BTreeMap<[FlowKey; 2], usize> = BTreeMap::new();
+    for m in &matches {
+        *of_flows.entry(m.flows).or_default() += 1;
+    }
+    Some(Probe {
+        found: of_flows,
+        rules,
+        clock,
+        headings: both,
+        link_local: matches.iter().any(|m| m.flows[0].is_link_local()),
+        matches: matches.len(),
+        times_seen,
+        shown_tick_ns,
+    })
+}
+
+/// The packets that were found at both points, and by which rules. `None` where no packet is at both.
+fn best_matches(points: [&[Print]; 2]) -> Option<(Rules, Vec<Match>)> {
     // No more can be found than one point has.
     let at_most = points[0].len().min(points[1].len());
     let find = |repeats: Repeats| {
@@ -76,50 +114,23 @@ pub(super) fn compare(mut points: [Vec<Print>; 2], choice: ClockChoice) -> Optio
         return None;
     }
     // The strictest that finds as good as all: what is loose takes different packets for one.
-    let (rules, matches) = found
+    found
         .into_iter()
-        .find(|(_, matches)| matches.len() * 20 >= most * 19)?;
-    let matches = up_to_jump(matches);
-    let headings = headings(&matches);
-    let by_heading = |heading: Heading| {
-        let of = &headings;
-        matches
-            .iter()
-            .filter(move |m| of.get(&m.flows[0]) == Some(&heading))
-            .map(|m| m.raw)
-    };
-    let low = by_heading(Heading::Forward).min();
-    let high = by_heading(Heading::Reverse).max();
+        .find(|(_, matches)| matches.len() * 20 >= most * 19)
+}
+
+/// How far the second clock is ahead of the first, in ns, by the least of the raw delays of the way forward and the
+/// most of those of the way back.
+fn offset_ns(low: Option<i64>, high: Option<i64>, choice: ClockChoice) -> i64 {
     let believable =
         low.is_none_or(|low| low >= -TOLERANCE_NS) && high.is_none_or(|high| high <= TOLERANCE_NS);
-    let offset = match (choice, low, high) {
+    match (choice, low, high) {
         (ClockChoice::Keep, ..) => 0,
         (ClockChoice::Auto, ..) if believable => 0,
         (_, Some(low), Some(high)) => low.midpoint(high),
         (_, Some(only), None) | (_, None, Some(only)) => only,
         (_, None, None) => 0,
-    };
-    let clock = Clock::even(offset as f64, 0.0, matches.first()?.second_at);
-    let mut both = HashMap::new();
-    for m in &matches {
-        if let Some(&heading) = headings.get(&m.flows[0]) {
-            both.extend(m.flows.map(|flow| (flow, heading)));
-        }
     }
-    let mut of_flows: BTreeMap<[FlowKey; 2], usize> = BTreeMap::new();
-    for m in &matches {
-        *of_flows.entry(m.flows).or_default() += 1;
-    }
-    Some(Probe {
-        found: of_flows,
-        rules,
-        clock,
-        headings: both,
-        link_local: matches.iter().any(|m| m.flows[0].is_link_local()),
-        matches: matches.len(),
-        times_seen,
-        shown_tick_ns,
-    })
 }
 
 /// Whether checksums of UDP tell packets apart at both points.

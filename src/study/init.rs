@@ -204,15 +204,7 @@ fn shapes_at_points(names: &[String]) -> (Points<'_>, Vec<Shape>) {
 /// `rest` are files without a shape.
 fn written(folder: &Path, shapes: &[Shape], rest: &[String], measured: &[Section]) -> String {
     let has_captures = !shapes.is_empty() || !rest.is_empty();
-    let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
-    let of_captures = shapes.iter().flat_map(|shape| &shape.labels);
-    let of_tables = measured.iter().filter(|_| !has_captures);
-    let of_tables = of_tables.flat_map(|section| &section.labels);
-    for guess in of_captures.chain(of_tables) {
-        let known = labels.entry(&guess.name).or_insert_with(|| guess.clone());
-        // What is written in two ways in two places is a text.
-        known.take_in(guess);
-    }
+    let mut labels = labels_of(shapes, if has_captures { &[] } else { measured });
     let numbering = numbering(shapes, &labels);
     let kinds: Vec<Kind<'_>> = if has_captures {
         let kinds = shapes.iter();
@@ -228,17 +220,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[String], measured: &[Section
     }
     let mut text = head(folder, &labels, &numbering);
     for (name, guess) in &labels {
-        if let Some(unit) = guess.unit {
-            let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
-        } else if let Some(unit) = guess.usual_unit() {
-            let _ = writeln!(
-                text,
-                "\n[labels.{name}]\nunit = {}  # a guess: the names have numbers alone",
-                quoted(unit)
-            );
-        } else if guess.values == ["deep", "shallow"] {
-            let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
-        }
+        label(&mut text, name, guess);
     }
     let set_line = |place: usize| match &set {
         Some((guess, values)) => format!(
@@ -249,16 +231,7 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[String], measured: &[Section
         None => String::new(),
     };
     for (place, shape) in shapes.iter().enumerate() {
-        let _ = writeln!(text, "\n[[runs]]");
-        captured::runs(&mut text, shape);
-        for guess in &shape.labels {
-            let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
-        }
-        text.push_str(&files_of(shape));
-        captured::points(&mut text, shape);
-        text.push_str(&set_line(place));
-        conditions(&mut text, shape);
-        flows(&mut text, shape);
+        runs(&mut text, shape, &set_line(place));
     }
     listed(&mut text, rest);
     if has_captures && !measured.is_empty() {
@@ -276,6 +249,48 @@ fn written(folder: &Path, shapes: &[Shape], rest: &[String], measured: &[Section
         }
     }
     text
+}
+
+/// The labels of captures and tables, by name.
+fn labels_of<'a>(shapes: &'a [Shape], measured: &'a [Section]) -> BTreeMap<&'a str, Guess> {
+    let mut labels: BTreeMap<&str, Guess> = BTreeMap::new();
+    let of_captures = shapes.iter().flat_map(|shape| &shape.labels);
+    let of_tables = measured.iter().flat_map(|section| &section.labels);
+    for guess in of_captures.chain(of_tables) {
+        let known = labels.entry(&guess.name).or_insert_with(|| guess.clone());
+        // What is written in two ways in two places is a text.
+        known.take_in(guess);
+    }
+    labels
+}
+
+/// What is to be said of a label, if anything is.
+fn label(text: &mut String, name: &str, guess: &Guess) {
+    if let Some(unit) = guess.unit {
+        let _ = writeln!(text, "\n[labels.{name}]\nunit = {}", quoted(unit));
+    } else if let Some(unit) = guess.usual_unit() {
+        let _ = writeln!(
+            text,
+            "\n[labels.{name}]\nunit = {}  # a guess: the names have numbers alone",
+            quoted(unit)
+        );
+    } else if guess.values == ["deep", "shallow"] {
+        let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
+    }
+}
+
+/// The section of the captures of one shape; `set_line` says what tells them from others.
+fn runs(text: &mut String, shape: &Shape, set_line: &str) {
+    let _ = writeln!(text, "\n[[runs]]");
+    captured::runs(text, shape);
+    for guess in &shape.labels {
+        let _ = writeln!(text, "# {}: {}", guess.name, shown(&guess.values));
+    }
+    text.push_str(&files_of(shape));
+    captured::points(text, shape);
+    text.push_str(set_line);
+    conditions(text, shape);
+    flows(text, shape);
 }
 
 /// Labels that make groups: those that do not only tell repetitions apart.

@@ -41,42 +41,10 @@ impl Template {
             let at = text.len() - rest.len();
             let taken = match c {
                 '{' => {
-                    let Some(end) = rest.find('}') else {
-                        return Err(fault(at..text.len(), "'{' without '}'"));
-                    };
-                    let inside = &rest[1..end];
-                    let name = inside.trim_end_matches('*');
-                    if !is_name(name) {
-                        let message = format!(
-                            "'{{{name}}}' is no label: write letters, digits and '_' between the braces"
-                        );
-                        return Err(TemplateFault {
-                            at: at..at + end + 1,
-                            message,
-                        });
-                    }
-                    let after = &rest[end + 1..];
-                    // What may be anything, and nothing, is no end.
-                    let wild = after.trim_start_matches(['*', '?']);
-                    if let Some(next) = wild.strip_prefix('{').and_then(|next| next.split_once('}'))
-                    {
-                        let next = next.0.trim_end_matches('*');
-                        let message = format!(
-                            "nothing tells where '{{{name}}}' ends and '{{{next}}}' begins: write what stands between them in the names, as in '{{{name}}}-{{{next}}}', or take both for one label"
-                        );
-                        let end = text.len() - wild.len();
-                        return Err(TemplateFault {
-                            at: at..end,
-                            message,
-                        });
-                    }
+                    let (name, value, len) = label(text, at)?;
                     labels.push(name.to_owned());
-                    pattern.push_str(if name == inside {
-                        value_pattern(&text[..at], &rest[end + 1..])
-                    } else {
-                        "([^/]+?)"
-                    });
-                    end + 1
+                    pattern.push_str(value);
+                    len
                 }
                 '}' => return Err(fault(at..at + 1, "'}' without '{'")),
                 '*' if rest.starts_with("**/") => {
@@ -142,6 +110,43 @@ impl Template {
         }
         Some(values)
     }
+}
+
+/// The label whose brace opens at `at`: its name, what its value may be, and how many bytes it takes.
+fn label(text: &str, at: usize) -> Result<(&str, &'static str, usize), TemplateFault> {
+    let (before, rest) = text.split_at(at);
+    let Some(end) = rest.find('}') else {
+        return Err(fault(at..text.len(), "'{' without '}'"));
+    };
+    let inside = &rest[1..end];
+    let name = inside.trim_end_matches('*');
+    if !is_name(name) {
+        let message =
+            format!("'{{{name}}}' is no label: write letters, digits and '_' between the braces");
+        return Err(TemplateFault {
+            at: at..at + end + 1,
+            message,
+        });
+    }
+    let after = &rest[end + 1..];
+    // What may be anything, and nothing, is no end.
+    let wild = after.trim_start_matches(['*', '?']);
+    if let Some((next, _)) = wild.strip_prefix('{').and_then(|next| next.split_once('}')) {
+        let next = next.trim_end_matches('*');
+        let message = format!(
+            "nothing tells where '{{{name}}}' ends and '{{{next}}}' begins: write what stands between them in the names, as in '{{{name}}}-{{{next}}}', or take both for one label"
+        );
+        return Err(TemplateFault {
+            at: at..text.len() - wild.len(),
+            message,
+        });
+    }
+    let value = if name == inside {
+        value_pattern(before, after)
+    } else {
+        "([^/]+?)"
+    };
+    Ok((name, value, end + 1))
 }
 
 /// What the value of a label between `before` and `after` may be.

@@ -1,6 +1,7 @@
 //! A run over time: its goodput, throughput, round-trip times and pings in steps.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::Run;
 use crate::metric;
@@ -95,6 +96,19 @@ struct Step {
     ping_ns_sum: f64,
 }
 
+impl Step {
+    /// What it says of each [`SeriesKind`].
+    fn values(&self, step_ns: i64, has_acks: bool) -> [Option<f64>; SeriesKind::ALL.len()] {
+        let mean = |n: u64, sum: f64| (n > 0).then(|| sum / n as f64);
+        [
+            metric::rate_bps(self.acked_bytes, step_ns).filter(|_| has_acks),
+            metric::rate_bps(self.ip_bytes, step_ns),
+            mean(self.rtt_samples, self.rtt_ns_sum),
+            mean(self.pings, self.ping_ns_sum),
+        ]
+    }
+}
+
 impl Run<'_> {
     /// From the first data of its flows to the last of their new ACKs, or of their data where no ACKs were seen.
     fn busy(&self) -> Option<(CaptureTime, CaptureTime)> {
@@ -109,6 +123,33 @@ impl Run<'_> {
     /// time in which its flows did something.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
+        let mut steps = self.steps_of_flows(bins_a_step);
+        self.retain_whole(&mut steps, bins_a_step);
+        let (Some((&first, _)), Some((&last, _))) =
+            (steps.first_key_value(), steps.last_key_value())
+        else {
+            return Vec::new();
+        };
+        self.add_pings(&mut steps, first..=last, step_ns);
+        if (last - first) as usize <= STEPS_MAX {
+            for index in first..=last {
+                steps.entry(index).or_default();
+            }
+        }
+        let mut flows = self.flows.iter();
+        let has_acks = flows.any(|flow| flow.state().acked_bytes.is_some());
+        let point = |(index, step): (i64, Step)| {
+            SeriesPoint::new(
+                index.saturating_mul(step_ns),
+                step.values(step_ns, has_acks),
+            )
+        };
+        steps.into_iter().map(point).collect()
+    }
+
+    /// The steps in which flows did something that counts, but for those of which bins are missing: they have less than
+    /// a step's bytes.
+    fn steps_of_flows(&self, bins_a_step: i64) -> BTreeMap<i64, Step> {
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
         for flow in self.flows {
             for bin in self.bins(flow) {
@@ -119,7 +160,6 @@ impl Run<'_> {
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;
             }
         }
-        // A step of which bins are missing has less than a step's bytes.
         let known = self.flows.iter();
         let known = known.map(|flow| flow.record.series().complete_through());
         let known_through = known.min().flatten();
@@ -127,8 +167,12 @@ impl Run<'_> {
             let last = index.saturating_add(1).saturating_mul(bins_a_step) - 1;
             Some(last) <= known_through
         });
-        // So has one that lies within the window in part, or in which the flows begin or end; of a run that is too short
-        // for a whole one there is nothing else.
+        steps
+    }
+
+    /// Leaves out steps that lie within the window in part, or in which the flows begin or end: they have less than a
+    /// step's bytes, too. Of a run that is too short for a whole one there is nothing else.
+    fn retain_whole(&self, steps: &mut BTreeMap<i64, Step>, bins_a_step: i64) {
         let is_whole = |bins: BinRange, index: i64| {
             let first = index.saturating_mul(bins_a_step);
             bins.0 <= first && first + bins_a_step <= bins.1
@@ -141,38 +185,22 @@ impl Run<'_> {
         {
             steps.retain(|&index, _| is_whole(bins, index));
         }
-        let (Some((&first, _)), Some((&last, _))) =
-            (steps.first_key_value(), steps.last_key_value())
-        else {
-            return Vec::new();
-        };
+    }
+
+    /// Adds the pings of these steps.
+    fn add_pings(
+        &self,
+        steps: &mut BTreeMap<i64, Step>,
+        within: RangeInclusive<i64>,
+        step_ns: i64,
+    ) {
         for ping in self.pings() {
             let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
-            if let Some(ns) = ping.rtt_ns.filter(|_| (first..=last).contains(&index)) {
+            if let Some(ns) = ping.rtt_ns.filter(|_| within.contains(&index)) {
                 let step = steps.entry(index).or_default();
                 step.pings += 1;
                 step.ping_ns_sum += ns as f64;
             }
         }
-        if (last - first) as usize <= STEPS_MAX {
-            for index in first..=last {
-                steps.entry(index).or_default();
-            }
-        }
-        let has_acks = self
-            .flows
-            .iter()
-            .any(|flow| flow.state().acked_bytes.is_some());
-        let mean = |n: u64, sum: f64| (n > 0).then(|| sum / n as f64);
-        let point = |(index, step): (i64, Step)| {
-            let values = [
-                metric::rate_bps(step.acked_bytes, step_ns).filter(|_| has_acks),
-                metric::rate_bps(step.ip_bytes, step_ns),
-                mean(step.rtt_samples, step.rtt_ns_sum),
-                mean(step.pings, step.ping_ns_sum),
-            ];
-            SeriesPoint::new(index.saturating_mul(step_ns), values)
-        };
-        steps.into_iter().map(point).collect()
     }
 }

@@ -73,37 +73,8 @@ impl Plan {
         );
         refuse_or_warn_of_repeated(args)?;
         warn_of_options_without_effect(args);
-        let filter = filter(args.filter.as_deref())?;
+        let config = config(args)?;
         let metadata = metadata(args);
-        let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
-        let mut config = Config {
-            decode: decode_options(args.outer),
-            filter,
-            bin_ns: args.bin,
-            capacity: args.capacity.map(|bps| Capacity { bps }),
-            pairs: PairConfig {
-                top: args.top,
-                window: args.fness_window,
-            },
-            segments: args.segments.is_some(),
-            time_sequence: charts,
-            gaps: charts,
-            threads: args.threads.map(usize::from),
-            io: match args.io {
-                IoChoice::Auto => Io::Auto,
-                IoChoice::Mmap => Io::Mapped,
-                IoChoice::Read => Io::Read,
-            },
-            repair: args.reading.repair,
-            ..Config::default()
-        };
-        let captures = if args.concat { 1 } else { args.captures.len() };
-        args.limits.apply(&mut config);
-        config.memory_bytes = args.reading.memory_bytes_each(captures);
-        if args.out.is_none() && args.report.is_none() && args.quiet {
-            // Nobody will see the pairs.
-            config.pairs.top = config.pairs.top.min(1);
-        }
         let outputs = open_outputs(args)?;
         let inputs = if args.concat {
             vec![CaptureInput::concatenated(&args.captures)]
@@ -223,6 +194,41 @@ pub(super) fn filter(expression: Option<&str>) -> anyhow::Result<Option<Filter>>
         Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
     };
     expression.map(parse).transpose()
+}
+
+/// How captures are analysed.
+fn config(args: &Args) -> anyhow::Result<Config> {
+    let filter = filter(args.filter.as_deref())?;
+    let charts = (args.out.is_some() || args.report.is_some()) && !args.charts.no_charts;
+    let mut config = Config {
+        decode: decode_options(args.outer),
+        filter,
+        bin_ns: args.bin,
+        capacity: args.capacity.map(|bps| Capacity { bps }),
+        pairs: PairConfig {
+            top: args.top,
+            window: args.fness_window,
+        },
+        segments: args.segments.is_some(),
+        time_sequence: charts,
+        gaps: charts,
+        threads: args.threads.map(usize::from),
+        io: match args.io {
+            IoChoice::Auto => Io::Auto,
+            IoChoice::Mmap => Io::Mapped,
+            IoChoice::Read => Io::Read,
+        },
+        repair: args.reading.repair,
+        ..Config::default()
+    };
+    let captures = if args.concat { 1 } else { args.captures.len() };
+    args.limits.apply(&mut config);
+    config.memory_bytes = args.reading.memory_bytes_each(captures);
+    if args.out.is_none() && args.report.is_none() && args.quiet {
+        // Nobody will see the pairs.
+        config.pairs.top = config.pairs.top.min(1);
+    }
+    Ok(config)
 }
 
 /// How records are decoded with and without `--outer`.

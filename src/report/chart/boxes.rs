@@ -103,17 +103,8 @@ impl Boxes {
             notes.push(format!("fewer than {VALUES_MIN} values: each as a dot"));
         }
         notes.push(n_words(counts()));
-        let mean = (
-            Swatch::Mark(Marker::Diamond, Colour::INK),
-            "mean".to_owned(),
-        );
         let names = self.names(&canvas, &panels);
-        let swatch = |name: &str| Swatch::Filled(looks.style(name));
-        let mut legend: Vec<(Swatch, String)> = names
-            .explained()
-            .map(|(name, words)| (swatch(name), words))
-            .collect();
-        legend.extend(has_boxes.then_some(mean));
+        let legend = names.legend(looks, has_boxes);
         let top = header(&mut canvas, &self.title, &joined(&notes), &legend);
         let (columns, in_row) = grid(&canvas, &panels, &names);
         let rows = self.rows(&panels, in_row);
@@ -200,10 +191,15 @@ impl Names<'_> {
         place.map_or_else(|| name.to_owned(), |place| (place + 1).to_string())
     }
 
-    /// The names that have a number, each with what the legend says.
-    fn explained(&self) -> impl Iterator<Item = (&str, String)> {
-        let places = self.numbered.iter().enumerate();
-        places.map(|(place, &name)| (name, format!("{}: {name}", place + 1)))
+    /// The names that have a number, and what the mean of a box looks like.
+    fn legend(&self, looks: &Looks, has_boxes: bool) -> Vec<(Swatch, String)> {
+        let numbered = self.numbered.iter().enumerate().map(|(place, name)| {
+            let swatch = Swatch::Filled(looks.style(name));
+            (swatch, format!("{}: {name}", place + 1))
+        });
+        let mean = Swatch::Mark(Marker::Diamond, Colour::INK);
+        let mean = has_boxes.then(|| (mean, "mean".to_owned()));
+        numbered.chain(mean).collect()
     }
 }
 

@@ -135,28 +135,38 @@ impl Spiders {
             let row_top =
                 top + (index / layout.columns) as f64 * row_height + (row_height - needed) / 2.0;
             let above = layout.radius * reach(&rims, |rim| -rim.down) + NAME + further + END;
-            let middle = (left + pitch / 2.0, row_top + above);
+            let web = Web {
+                middle: (left + pitch / 2.0, row_top + above),
+                radius: layout.radius,
+                rims: &rims,
+            };
             // The last line of each is above its web.
             let lines = named(name, pitch);
             for (line, name) in lines.iter().rev().enumerate() {
                 let baseline = row_top + 28.0 + further - line as f64 * NAME_LINE;
-                canvas.text((middle.0, baseline), name, AXIS_TITLE, Align::Centre);
+                canvas.text((web.middle.0, baseline), name, AXIS_TITLE, Align::Centre);
             }
-            let web = Web {
-                middle,
-                radius: layout.radius,
-                rims: &rims,
-            };
             web.draw(&mut canvas, (left, left + pitch));
-            if !shapes.iter().any(|shape| self.complete(shape)) {
-                canvas.text(middle, "no values", SUBTITLE, Align::Centre);
-            }
-            for shape in shapes.iter().filter(|shape| self.complete(shape)) {
-                web.draw_shape(&mut canvas, shape, looks.style(&shape.name));
-            }
+            self.draw_shapes(&mut canvas, &web, shapes, looks);
         }
         canvas.height = (top + rows * row_height + 10.0).ceil();
         Some(canvas)
+    }
+
+    /// Draws the complete ones of some shapes.
+    fn draw_shapes(
+        &self,
+        canvas: &mut Canvas,
+        web: &Web<'_>,
+        shapes: &[SpiderShape],
+        looks: &Looks,
+    ) {
+        if !shapes.iter().any(|shape| self.complete(shape)) {
+            canvas.text(web.middle, "no values", SUBTITLE, Align::Centre);
+        }
+        for shape in shapes.iter().filter(|shape| self.complete(shape)) {
+            web.draw_shape(canvas, shape, looks.style(&shape.name));
+        }
     }
 
     /// Height of what names take beyond a line, in columns of this width.

@@ -54,37 +54,12 @@ impl Study<'_> {
     }
 }
 
+/// Pairs of variants by their names, A and B.
+type Pairs = BTreeMap<(Variant, Variant), FnessPair>;
+
 /// Fairness of each pair, for both orders in which its flows may start.
 pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
-    type Pairs = BTreeMap<(Variant, Variant), FnessPair>;
-    let mut found: BTreeMap<Setting, Pairs> = BTreeMap::new();
-    for (run, flows) in study.pairs() {
-        let Some(fness) = run.values.get(Metric::Fness) else {
-            continue;
-        };
-        let Some([first, second]) = study.variants_of_pair(flows) else {
-            continue;
-        };
-        let turned = second < first;
-        let (a, b) = if turned {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        let pairs = found.entry(study.setting_of_pair(run)).or_default();
-        let name = format!("{} | {}", name_of(a.as_ref()), name_of(b.as_ref()));
-        let pair = pairs.entry((a, b)).or_insert_with(|| FnessPair {
-            name,
-            a_first: Vec::new(),
-            b_first: Vec::new(),
-        });
-        // The run's A is the flow that started first.
-        if turned {
-            pair.b_first.push(-fness);
-        } else {
-            pair.a_first.push(fness);
-        }
-    }
+    let found = pairs_by_setting(study);
     // A chart a setting, unless these are many, or runs so few that each is but a point or two; a slide has no room for
     // a second row.
     let most = found.values().map(BTreeMap::len).max().unwrap_or(0);
@@ -117,6 +92,39 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
         pages.into_iter().map(canvas).collect()
     };
     charts.add(TOPIC, "fness", study.fitting(room, draw));
+}
+
+/// The runs of each pair, under each setting.
+fn pairs_by_setting(study: &Study<'_>) -> BTreeMap<Setting, Pairs> {
+    let mut found: BTreeMap<Setting, Pairs> = BTreeMap::new();
+    for (run, flows) in study.pairs() {
+        let Some(fness) = run.values.get(Metric::Fness) else {
+            continue;
+        };
+        let Some([first, second]) = study.variants_of_pair(flows) else {
+            continue;
+        };
+        let turned = second < first;
+        let (a, b) = if turned {
+            (second, first)
+        } else {
+            (first, second)
+        };
+        let pairs = found.entry(study.setting_of_pair(run)).or_default();
+        let name = format!("{} | {}", name_of(a.as_ref()), name_of(b.as_ref()));
+        let pair = pairs.entry((a, b)).or_insert_with(|| FnessPair {
+            name,
+            a_first: Vec::new(),
+            b_first: Vec::new(),
+        });
+        // The run's A is the flow that started first.
+        if turned {
+            pair.b_first.push(-fness);
+        } else {
+            pair.a_first.push(fness);
+        }
+    }
+    found
 }
 
 /// What is not empty of two parts of a name.

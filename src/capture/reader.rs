@@ -108,6 +108,24 @@ impl Walker {
     }
 }
 
+/// The first bytes of a file, and what kept more of them from being read.
+fn first_bytes(stream: &mut Stream) -> (Vec<u8>, Option<CaptureErrorKind>) {
+    let mut bytes = vec![0; PEEK_BYTES];
+    let (mut filled, mut failure) = (0, None);
+    while let Some(room) = bytes.get_mut(filled..).filter(|room| !room.is_empty()) {
+        match stream.read(room) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(kind) => {
+                failure = Some(kind);
+                break;
+            }
+        }
+    }
+    bytes.truncate(filled);
+    (bytes, failure)
+}
+
 impl FileReader {
     /// Opens a file and reads as much as tells its format.
     pub(super) fn open(
@@ -122,20 +140,7 @@ impl FileReader {
             offset_bytes: 0,
             kind,
         };
-        let mut carry = vec![0; PEEK_BYTES];
-        let mut filled = 0;
-        let mut read_failure = None;
-        while let Some(room) = carry.get_mut(filled..).filter(|room| !room.is_empty()) {
-            match stream.read(room) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(kind) => {
-                    read_failure = Some(kind);
-                    break;
-                }
-            }
-        }
-        carry.truncate(filled);
+        let (mut carry, read_failure) = first_bytes(&mut stream);
         let (walker, header_bytes) = match recognise(&carry) {
             Ok(recognised) => recognised,
             Err(kind) => match PcapngWalker::recognise_damaged(&carry).filter(|_| way.repair) {

@@ -181,22 +181,10 @@ impl Repair {
             let index = records + entries.len() as u64 + 1;
             let offset = base + *at as u64;
             if self.lost {
-                let found = self.look_for_record(walker, (bytes, *at), at_end);
-                let (next, need) = match found {
-                    Ok(next) => (next, None),
-                    Err((next, need)) => (next, Some(need)),
-                };
-                self.skip(index, offset, (next - *at) as u64, Damage::Garbage);
-                *at = next;
-                match need {
+                match self.go_on(walker, (base, index), (bytes, &mut *at), at_end) {
                     Some(need) => return need,
-                    None if *at == bytes.len() => return 1,
-                    None => {
-                        self.lost = false;
-                        self.trust(base + *at as u64 + 1);
-                    }
+                    None => continue,
                 }
-                continue;
             }
             let rest = bytes.get(*at..).unwrap_or_default();
             let is_pcap = matches!(walker, Walker::Pcap(_));
@@ -242,6 +230,33 @@ impl Repair {
             }
             self.last_at = entries.last().map(|entry| entry.at).or(self.last_at);
         }
+    }
+
+    /// Goes on at the next run of records, the first of which is number `index`; where there is none in these bytes, how
+    /// many are needed.
+    fn go_on(
+        &mut self,
+        walker: &Walker,
+        (base, index): (u64, u64),
+        (bytes, at): (&[u8], &mut usize),
+        at_end: bool,
+    ) -> Option<usize> {
+        let (next, need) = match self.look_for_record(walker, (bytes, *at), at_end) {
+            Ok(next) => (next, None),
+            Err((next, need)) => (next, Some(need)),
+        };
+        let offset = base + *at as u64;
+        self.skip(index, offset, (next - *at) as u64, Damage::Garbage);
+        *at = next;
+        if need.is_some() {
+            return need;
+        }
+        if *at == bytes.len() {
+            return Some(1);
+        }
+        self.lost = false;
+        self.trust(base + *at as u64 + 1);
+        None
     }
 
     /// The first place from `at` on at which a run of records begins, or the end of the file;

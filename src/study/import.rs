@@ -19,6 +19,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+pub(super) use error::COLUMNS_LISTED;
 pub use error::{ImportError, ImportErrorKind, Place};
 
 use super::template::Template;

@@ -33,6 +33,9 @@ use settings::{Setting, Settings};
 /// Charts of one kind; a study that has more is better looked at by its tables.
 pub const CHARTS_MAX: usize = 12;
 
+/// Maps on one chart.
+const MAPS_MAX: usize = 12;
+
 /// Names that labels of a delay usually have, one-way or not.
 const DELAYS: [&str; 4] = ["delay", "owd", "latency", "rtt"];
 

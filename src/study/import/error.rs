@@ -9,7 +9,7 @@ use super::CELLS_MAX;
 use crate::capture::display_name;
 
 /// Names of columns that a message lists.
-const COLUMNS_LISTED: usize = 12;
+pub(in crate::study) const COLUMNS_LISTED: usize = 12;
 
 /// A measured table could not be read.
 #[derive(Debug)]

@@ -14,12 +14,9 @@ use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::Estimate;
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, Settings, axis_name, is_number, text_of, written};
-use super::{Study, StudyCharts, drawn};
+use super::{MAPS_MAX, Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Over loss, delay and other numbers";
-
-/// Maps on one chart.
-const MAPS_MAX: usize = 12;
 
 /// Runs of a loss and a delay that make an interval which says something.
 const RUNS_MIN: usize = 3;

@@ -11,12 +11,9 @@ use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::grid::{axis, texts};
 use super::settings::{Page, Setting, axis_name};
-use super::{Study, StudyCharts, drawn};
+use super::{MAPS_MAX, Study, StudyCharts, drawn};
 
 const TOPIC: &str = "A metric over two labels";
-
-/// Maps on one chart.
-const MAPS_MAX: usize = 12;
 
 /// A value and the samples that it rests on, by row and column.
 type Cells = BTreeMap<(LabelValue, LabelValue), (f64, usize)>;

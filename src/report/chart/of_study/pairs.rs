@@ -14,14 +14,13 @@ use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::style::Size;
 use super::amounts::left_out_note;
 use super::settings::{Page, Setting, name_of};
-use super::{CHARTS_MAX, Study, StudyCharts, drawn};
+use super::{CHARTS_MAX, MAPS_MAX, Study, StudyCharts, drawn};
 
 const TOPIC: &str = "Two flows";
 
-/// Pairs of variants, and maps, on one chart.
+/// Pairs of variants on one chart.
 const PAIRS_MAX: usize = 18;
-const MAPS_MAX: usize = 12;
-/// The same on a slide, where each needs room for its name.
+/// Maps on a slide, where each needs room for its name.
 const MAPS_MAX_SLIDE: usize = 6;
 
 /// A flow is short beside one that has so many times its bytes, unless their ends are closer than this share of the

@@ -30,7 +30,7 @@ pub(in crate::study::init) struct Further {
     pub(in crate::study::init) names: Vec<String>,
 }
 
-impl<'n> Points<'n> {
+impl Points<'_> {
     /// Where else the runs of these files were captured, of which the template fits each; `None` where they are not of
     /// one point, or no template names what is before and after the queue of each.
     pub(in crate::study::init) fn around(

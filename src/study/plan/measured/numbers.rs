@@ -1,7 +1,7 @@
 //! Columns of numbers: which they are, in which unit, and what they become.
 
 use super::{Reader, pairs};
-use crate::study::import::{MeasuredColumn, MeasuredFormat};
+use crate::study::import::{COLUMNS_LISTED, MeasuredColumn, MeasuredFormat};
 use crate::study::manifest::{ColumnText, Located, did_you_mean, nearest, suggestion};
 use crate::study::measure::SeriesKind;
 use crate::study::measured::MeasuredPoints;
@@ -9,9 +9,6 @@ use crate::study::metrics::{Metric, Values};
 use crate::study::plan::Texts;
 use crate::study::template::Template;
 use crate::study::units::{Dimension, Unit};
-
-/// Columns that a message lists.
-const COLUMNS_LISTED: usize = 12;
 
 /// A metric and its numbers, row by row.
 pub(super) struct MetricCells {

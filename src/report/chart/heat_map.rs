@@ -1,16 +1,15 @@
 //! Heat maps with the number in each cell: one value for each pair of conditions.
 
-use std::collections::BTreeSet;
+mod grid;
 
 use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Type};
-use super::column_names::ColumnNames;
-use super::fit::{shorten, shorten_apart, wrap};
+use super::fit::shorten;
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, baseline, header};
 use super::palette::{Colour, Ramp};
-use super::style::{Size, Style};
-use super::tiles::columns_max;
+use super::style::Style;
+use grid::Grid;
 
 /// What the colours of a map stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +58,9 @@ pub struct HeatMaps {
 /// the usual.
 const TWICE: f64 = 1.0;
 
-/// Above a map: its name in a line and the name of its rows.
-const NAME_HEIGHT: f64 = 72.0;
-/// Below the names of its columns: the first line of what they are, and each further one.
-const COLUMNS_HEIGHT: f64 = 50.0;
+/// A line of names, and between two maps.
 const LINE: f64 = 28.0;
 const GAP: f64 = 44.0;
-/// Height of a cell, and what it may come down to on a page and on a slide; a width that still shows a number.
-const CELL_HEIGHT: f64 = 54.0;
-const CELL_HEIGHT_LOW: f64 = 34.0;
-const CELL_HEIGHT_MIN: f64 = 26.0;
-const CELL_WIDTH_MIN: f64 = 40.0;
 
 impl HeatMaps {
     fn values(&self, scale: HeatScale) -> impl Iterator<Item = f64> {
@@ -117,88 +108,14 @@ impl HeatMaps {
         let mut canvas = Canvas::new(style, style.size.height());
         let top = header(&mut canvas, &self.title, &self.note, &[]);
         let top = self.draw_scales(&mut canvas, top, &ranges);
-        let labels = self
-            .rows
-            .1
-            .iter()
-            .map(|name| text_width(name, LABEL))
-            .fold(0.0, f64::max)
-            .min(0.2 * canvas.width);
-        let pitch = |in_row: usize| (canvas.width - 2.0 * MARGIN + GAP) / in_row as f64;
-        let columns = self.columns.1.len();
-        let cell = |in_row: usize| (pitch(in_row) - GAP - labels - 14.0) / columns as f64;
-        let mut in_row = self.in_row(style, cell);
-        let named = |in_row: usize| {
-            let names = ColumnNames::of(&self.columns.1, cell(in_row));
-            let columns = wrap(&self.columns.0, LABEL, cell(in_row) * columns as f64, 2);
-            let lines = columns.len().saturating_sub(1) as f64;
-            let below = names.height() + COLUMNS_HEIGHT + LINE * lines;
-            (names, columns, below)
-        };
-        let titles = |in_row: usize| MapNames::of(&self.maps, pitch(in_row) - GAP);
-        // Lower cells rather than more than a slide or a page holds.
-        let low = |in_row: usize| {
-            let maps_high = self.maps.len().div_ceil(in_row) as f64;
-            let room = (style.size.height_max() - top - 9.0) / maps_high - 14.0;
-            let (_, _, below) = named(in_row);
-            let above = titles(in_row).height;
-            (room - above - below) / self.rows.1.len() as f64
-        };
-        let mut cell_height = low(in_row).clamp(CELL_HEIGHT_LOW, CELL_HEIGHT);
-        if style.size == Size::Slide {
-            // More of them beside each other, too.
-            cell_height = CELL_HEIGHT;
-            let fits = |in_row: usize| {
-                let height = low(in_row);
-                (height >= CELL_HEIGHT_MIN).then_some((in_row, height.min(CELL_HEIGHT)))
-            };
-            let narrower = (in_row..=self.maps.len())
-                .filter(|&wider| wider == in_row || cell(wider) >= CELL_WIDTH_MIN);
-            if let Some(found) = narrower.clone().find_map(fits) {
-                (in_row, cell_height) = found;
-            }
-        }
-        let rows = self.maps.len().div_ceil(in_row);
-        let (names, columns, below) = named(in_row);
-        let titles = titles(in_row);
-        let (pitch, cell) = (pitch(in_row), (cell(in_row), cell_height));
-        let map_height = titles.height + cell.1 * self.rows.1.len() as f64 + below;
-        let rows_named: Vec<&str> = self.rows.1.iter().map(String::as_str).collect();
-        let grid = Grid {
-            labels,
-            rows: shorten_apart(&rows_named, LABEL, labels),
-            width: pitch - GAP,
-            titles,
-            cell,
-            names,
-            columns,
-            number: self.number_style(cell.0),
-        };
+        let grid = Grid::of(self, &canvas, top);
         for (index, map) in self.maps.iter().enumerate() {
-            let corner = (
-                MARGIN + (index % in_row) as f64 * pitch,
-                top + (index / in_row) as f64 * (map_height + 14.0),
-            );
+            let corner = grid.corner(index, top);
             self.draw_map(&mut canvas, (index, map), corner, &grid, &ranges);
         }
-        canvas.height = (top + rows as f64 * (map_height + 14.0) + 8.0).ceil();
+        let rows = self.maps.len().div_ceil(grid.in_row);
+        canvas.height = (top + rows as f64 * grid.row_height() + 8.0).ceil();
         Some(canvas)
-    }
-
-    /// Maps beside each other: as many as there is room for, fewer where then every column has room
-    /// for its name; and as many in each row as can be.
-    fn in_row(&self, style: Style, cell: impl Fn(usize) -> f64) -> usize {
-        let roomy = (18 / self.columns.1.len()).clamp(1, 4);
-        let most = self.maps.len().clamp(1, columns_max(style, roomy));
-        let even = |in_row: usize| self.maps.len().div_ceil(self.maps.len().div_ceil(in_row));
-        let widths = self.columns.1.iter().map(|name| text_width(name, LABEL));
-        let widest = widths.fold(0.0, f64::max);
-        let named = (1..=most)
-            .rev()
-            .find(|&in_row| cell(even(in_row)) >= widest + 8.0);
-        // Half as many maps in a row make the figure twice as high, more would not help it.
-        let named = named.filter(|&in_row| 2 * in_row >= most);
-        even(named.unwrap_or(most).max(1))
     }
 
     /// Strips of the colours with what they stand for.
@@ -272,7 +189,7 @@ impl HeatMaps {
             let at = (left, top + 26.0 + line as f64 * LINE);
             canvas.text(at, text, titles.font, Align::Left);
         }
-        let rows = shorten(&self.rows.0, LABEL, grid.width);
+        let rows = shorten(&self.rows.0, LABEL, grid.width());
         let at = (left, top + titles.height - 14.0);
         canvas.text(at, &rows, LABEL, Align::Left);
         let (left, top) = (left + labels + 14.0, top + titles.height);
@@ -301,11 +218,11 @@ impl HeatMaps {
             }
         }
         let bottom = top + self.rows.1.len() as f64 * cell.1;
-        grid.names
-            .draw(canvas, &self.columns.1, (left, bottom), cell.0);
-        let below = bottom + grid.names.height() + 32.0;
+        let names = &grid.columns.names;
+        names.draw(canvas, &self.columns.1, (left, bottom), cell.0);
+        let below = bottom + names.height() + 32.0;
         let middle = left + cell.0 * self.columns.1.len() as f64 / 2.0;
-        for (line, text) in grid.columns.iter().enumerate() {
+        for (line, text) in grid.columns.title.iter().enumerate() {
             canvas.text(
                 (middle, below + line as f64 * LINE),
                 text,
@@ -410,59 +327,6 @@ impl HeatMaps {
     }
 }
 
-/// Letters in which all names have room, somewhat smaller ones if need be; where that does not help, these.
-fn fitting(font: Type, names: &[&str], room: f64) -> Type {
-    let fits = |font: &Type| names.iter().all(|name| text_width(name, *font) <= room);
-    let smaller = [21.0, 19.0, 17.0].map(|px| Type { px, ..font });
-    let mut fonts = [font].into_iter().chain(smaller);
-    fonts.find(fits).unwrap_or(font)
-}
-
-/// How the names of maps are written, above each: in two lines where these make names whole.
-struct MapNames {
-    font: Type,
-    lines: Vec<Vec<String>>,
-    /// With the name of the rows.
-    height: f64,
-}
-
-impl MapNames {
-    fn of(maps: &[HeatMap], width: f64) -> Self {
-        let names: Vec<&str> = maps.iter().map(|map| map.name.as_str()).collect();
-        let font = fitting(AXIS_TITLE, &names, width);
-        let lines = names.iter().map(|name| wrap(name, font, width, 2));
-        let mut lines: Vec<Vec<String>> = lines.collect();
-        let different = |of: BTreeSet<&Vec<String>>| of.len();
-        if different(lines.iter().collect()) < names.iter().collect::<BTreeSet<_>>().len() {
-            let apart = shorten_apart(&names, font, width);
-            lines = apart.into_iter().map(|name| vec![name]).collect();
-        }
-        let most = lines.iter().map(Vec::len).max().unwrap_or(1);
-        Self {
-            font,
-            lines,
-            height: NAME_HEIGHT + LINE * most.saturating_sub(1) as f64,
-        }
-    }
-}
-
-/// What the maps of a figure have in common.
-struct Grid {
-    /// Width of the names of the rows, and these.
-    labels: f64,
-    rows: Vec<String>,
-    /// Width of a map with these.
-    width: f64,
-    titles: MapNames,
-    /// Width and height of a cell.
-    cell: (f64, f64),
-    /// How the names of the columns are written, and what these are, in lines.
-    names: ColumnNames,
-    columns: Vec<String>,
-    /// How the numbers are written.
-    number: NumberStyle,
-}
-
 /// How the numbers of a figure are written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct NumberStyle {
@@ -488,6 +352,7 @@ const fn ramp(scale: HeatScale) -> Ramp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::style::Size;
     use super::super::tests::{assert_legible, texts};
     use super::*;
     use crate::report::chart::canvas::Shape;

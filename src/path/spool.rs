@@ -105,6 +105,7 @@ impl Signs {
         self.0 & sign != 0
     }
 
+    #[inline]
     pub(super) fn set_seen_at(&mut self, side: Side) {
         self.set(Self::AT_SECOND, side == Side::Second);
     }

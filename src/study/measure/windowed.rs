@@ -76,38 +76,52 @@ impl Run<'_> {
             .zip(self.capacity_bps(start, end))
             .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
         set(Metric::Utilisation, utilisation);
-        let samples = sum(|bin| bin.rtt_samples);
-        let timed = || bins.iter().filter(|bin| bin.rtt_samples > 0);
-        let rtt_ns_min = timed().map(|bin| bin.rtt_ns_min).min();
-        set(Metric::RttNsMin, rtt_ns_min.map(|ns| ns as f64));
-        let total: f64 = timed().map(|bin| bin.rtt_ns_sum as f64).sum();
-        let rtt_ns_mean = (samples > 0).then(|| total / samples as f64);
-        set(Metric::RttNsMean, rtt_ns_mean);
-        let rtt_ns_max = timed().map(|bin| bin.rtt_ns_max).max();
-        set(Metric::RttNsMax, rtt_ns_max.map(|ns| ns as f64));
-        // The empty path is known from all of the flow, not only from the window.
-        let queue = rtt_ns_mean.zip(flow.summary().rtt.ns_min());
-        set(
-            Metric::QueueDelayNsMean,
-            queue.map(|(mean, min)| mean - min as f64),
-        );
-        let packets = sum(|bin| bin.data_packets);
-        let segments = sum(Bin::data_segments);
-        let again = sum(|bin| bin.retransmitted_packets);
-        set(Metric::DataPackets, Some(packets as f64));
-        set(Metric::RetransmittedPackets, Some(again as f64));
-        set(Metric::RetransmittedBytes, Some(again_bytes as f64));
-        set(
-            Metric::RetransmissionRate,
-            (segments > 0).then(|| again as f64 / segments as f64),
-        );
-        let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
-        set(
-            Metric::InFlightBytesMax,
-            in_flight.map(|bytes| bytes as f64),
-        );
+        set_round_trips(&mut values, &bins, flow);
+        set_packets(&mut values, &bins, again_bytes);
         values
     }
+}
+
+/// Sets the round-trip times of these bins of a flow.
+fn set_round_trips(values: &mut Values, bins: &[Bin], flow: &Flow<'_>) {
+    let mut set = |metric, value: Option<f64>| values.set(metric, value);
+    let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
+    let samples = sum(|bin| bin.rtt_samples);
+    let timed = || bins.iter().filter(|bin| bin.rtt_samples > 0);
+    let rtt_ns_min = timed().map(|bin| bin.rtt_ns_min).min();
+    set(Metric::RttNsMin, rtt_ns_min.map(|ns| ns as f64));
+    let total: f64 = timed().map(|bin| bin.rtt_ns_sum as f64).sum();
+    let rtt_ns_mean = (samples > 0).then(|| total / samples as f64);
+    set(Metric::RttNsMean, rtt_ns_mean);
+    let rtt_ns_max = timed().map(|bin| bin.rtt_ns_max).max();
+    set(Metric::RttNsMax, rtt_ns_max.map(|ns| ns as f64));
+    // The empty path is known from all of the flow, not only from the window.
+    let queue = rtt_ns_mean.zip(flow.summary().rtt.ns_min());
+    set(
+        Metric::QueueDelayNsMean,
+        queue.map(|(mean, min)| mean - min as f64),
+    );
+}
+
+/// Sets the packets of these bins, of which `again_bytes` were sent again, and what was in flight.
+fn set_packets(values: &mut Values, bins: &[Bin], again_bytes: u64) {
+    let mut set = |metric, value: Option<f64>| values.set(metric, value);
+    let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
+    let packets = sum(|bin| bin.data_packets);
+    let segments = sum(Bin::data_segments);
+    let again = sum(|bin| bin.retransmitted_packets);
+    set(Metric::DataPackets, Some(packets as f64));
+    set(Metric::RetransmittedPackets, Some(again as f64));
+    set(Metric::RetransmittedBytes, Some(again_bytes as f64));
+    set(
+        Metric::RetransmissionRate,
+        (segments > 0).then(|| again as f64 / segments as f64),
+    );
+    let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
+    set(
+        Metric::InFlightBytesMax,
+        in_flight.map(|bytes| bytes as f64),
+    );
 }
 
 /// How much of so many repeated bytes of a flow had passed before: the share that had of all that it repeated, which is all

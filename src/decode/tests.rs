@@ -420,6 +420,22 @@ fn the_snap_length_changes_no_number_until_it_cuts_the_window() {
 }
 
 #[test]
+fn icmp_that_the_snap_length_cut_hides_no_tcp() {
+    let echo = ipv4(1, &[8, 0, 0, 0, 0, 1, 0, 1]);
+    for cut in 20..echo.len() {
+        let record = Record {
+            original_len: echo.len() as u32,
+            ..record(RAW, &echo[..cut])
+        };
+        let decoded = decode(&record, 0, &DecodeOptions::default());
+        assert!(
+            matches!(decoded, Decoded::Skipped(Skip::Icmp)),
+            "{decoded:?}"
+        );
+    }
+}
+
+#[test]
 fn ethernet_padding_is_no_payload() {
     let bare = PacketBuilder::ethernet2([2; 6], [4; 6])
         .ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64)

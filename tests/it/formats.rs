@@ -143,6 +143,26 @@ fn packets_without_a_time_are_counted_and_told() {
     assert!(run.stderr.contains(&said), "{}", run.stderr);
 }
 
+#[test]
+fn packets_of_an_interface_that_is_not_known_are_told_beside_the_flows_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    // LINKTYPE_USER0, no snap length.
+    let private = block(1, &[147, 0, 0, 0, 0, 0, 0, 0]);
+    let packets = packets();
+    let (known, last) = packets.split_at(packets.len() - 2);
+    let mut file = [pcapng(known, 9), private].concat();
+    for packet in last {
+        let ticks = packet.at_ns as u64 / 1000;
+        file.extend(packet_block(1, ticks, &packet.bytes, packet.original_len));
+    }
+    std::fs::write(folder.path().join("a.pcapng"), file).unwrap();
+    let run = run(folder.path(), &["a.pcapng", "--no-charts"]);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let said =
+        "2 packets are missing, and so may be whole flows: their link type 147 (USER) is not known";
+    assert!(run.stderr.contains(said), "{} {}", run.stderr, run.stdout);
+}
+
 /// The packets of a nanosecond pcap, at whole microseconds.
 pub(super) fn packets() -> Vec<Packet> {
     let file = std::fs::read(capture("drop-one.pcap")).unwrap();

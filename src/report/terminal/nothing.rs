@@ -106,7 +106,7 @@ const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
 ];
 
 /// What to do about a link type.
-fn unknown(link: LinkType) -> String {
+pub(super) fn unknown(link: LinkType) -> String {
     let number = link.0;
     let name = name(link).map_or_else(String::new, |name| format!(" ({name})"));
     let what = match number {

@@ -11,7 +11,7 @@ use crate::flow::SHARDS;
 use crate::observe::Span;
 
 use super::super::largest::largest_flows;
-use super::{FLOWS_SHOWN, counted, grouped, millis, rate, volume};
+use super::{FLOWS_SHOWN, counted, grouped, millis, nothing, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -111,6 +111,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(signs(&capture.quality(), has_filtered));
     said.extend(limited(capture));
     said.extend(cut_away(capture));
+    said.extend(unknown_link(capture));
     said.extend(beside(capture));
     said.extend(dates(capture));
     let length_ns = capture.span.map_or(i64::MAX, |span| span.length_ns());
@@ -262,6 +263,19 @@ fn cut_away(capture: &CaptureAnalysis) -> Option<String> {
         format!(
             "the snap length cut {} packets before the end of their headers: they are missing, and so may be whole flows; {SNAP_LEN_ADVICE}",
             grouped(cut)
+        )
+    })
+}
+
+/// Whether packets are missing beside the flows because their link type is not known, as of one of several interfaces.
+fn unknown_link(capture: &CaptureAnalysis) -> Option<String> {
+    let packets = capture.skipped.count(Skip::UnknownLinkType);
+    let link = capture.skipped.unknown_link()?;
+    (capture.totals().flows > 0).then(|| {
+        format!(
+            "{} are missing, and so may be whole flows: their {}",
+            counted(packets, "packet"),
+            nothing::unknown(link)
         )
     })
 }

@@ -423,7 +423,7 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
-            sender.times.heard_at = peer.times.packet_at;
+            sender.times.heard_at = peer.times.packet_at();
             let is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
             sender.limits.set_unheard(is_unheard);
             if !sender.continues(segment.seq, segment.payload_len) {
@@ -473,7 +473,7 @@ impl Connection {
             let half = &mut self.halves[dir.index()];
             half.settle_stray(dir, false, sink);
             half.release_all_rows(dir, sink);
-            if let Some(at) = half.times.packet_at {
+            if let Some(at) = half.times.packet_at() {
                 half.end_repair(dir, at, sink);
             }
         }
@@ -489,7 +489,7 @@ fn on_clock_set_back(sender: &mut HalfFlow, peer: &mut HalfFlow, at: CaptureTime
         half.in_flight.take_samples();
         half.echoes.forget();
         // Once, and not by the next packet of the other side again.
-        half.times.packet_at = half.times.packet_at.map(|last| last.min(at));
+        half.times.set_back(at);
     }
 }
 
@@ -522,7 +522,7 @@ impl HalfFlow {
         // A segment of the peer asks for an ACK, which takes an id of its own.
         self.owes_ack = false;
         self.packets += 1;
-        self.times.packet_at = Some(at);
+        self.times.note_packet(at);
     }
 
     fn on_fin<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {

@@ -93,7 +93,7 @@ impl HalfFlow {
 
     /// Whether its sender had sent nothing for long before `at`, as who looks whether the peer is there.
     fn is_idle_at(&self, at: CaptureTime) -> bool {
-        let last = self.times.packet_at;
+        let last = self.times.packet_at();
         last.is_none_or(|last| at.since(last) >= TIMER_NS_MIN)
     }
 
@@ -102,7 +102,7 @@ impl HalfFlow {
     fn is_sent_last(&self, segment: &Segment, step: Step) -> bool {
         let stamp = segment.timestamps.map(|timestamps| timestamps.value);
         matches!(step, Step::Ahead(_))
-            || self.times.packet_at < Some(segment.at)
+            || self.times.packet_at() < Some(segment.at)
                 && stamp.is_some_and(|tsval| self.echoes.is_new(tsval, segment.at))
     }
 

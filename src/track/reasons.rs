@@ -139,7 +139,7 @@ impl HalfFlow {
         let heard_at = asked_at.plus_ns(nearly(self.delays.upstream.min_ns().unwrap_or(0)));
         self.ids.counts()
             && self.ids.last_skipped() == 0
-            && self.times.packet_at < Some(heard_at)
+            && self.times.packet_at() < Some(heard_at)
             && self.acks.dup_run >= 3
     }
 

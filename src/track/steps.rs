@@ -258,7 +258,7 @@ impl HalfFlow {
         let told = self.acks.told_within(2 * round_trip_ns, at);
         !(told || self.owes_ack || self.repair.is_of_tail)
             && self.knows_of_no_loss()
-            && within(self.times.packet_at, round_trip_ns)
+            && within(self.times.packet_at(), round_trip_ns)
             && within(self.times.progress_at, round_trip_ns.max(TIMER_NS_MIN))
     }
 
@@ -363,7 +363,7 @@ impl HalfFlow {
 
     /// What is known of the ids that were skipped before a packet.
     fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer: &Self, acks: u16) -> Gap {
-        let since = self.times.packet_at.unwrap_or(segment.at);
+        let since = self.times.packet_at().unwrap_or(segment.at);
         let number = self
             .unwrapper
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));

@@ -11,8 +11,9 @@ const DISORDER_NS: i64 = 1_000_000;
 /// When something of one direction passed last; `None` before it did.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// A packet of it.
-    pub(super) packet_at: Option<CaptureTime>,
+    /// A packet of it; the earliest instant before the first.
+    // No option, as with `stood_at`: it is asked for with every packet.
+    last_packet_at: CaptureTime,
     /// Payload, but for copies that the network made, or its FIN.
     pub(super) data_at: Option<CaptureTime>,
     /// The peer's last packet before the data that is judged.
@@ -33,7 +34,7 @@ pub(super) struct Times {
 impl Default for Times {
     fn default() -> Self {
         Self {
-            packet_at: None,
+            last_packet_at: CaptureTime::MIN,
             data_at: None,
             heard_at: None,
             progress_at: None,
@@ -45,20 +46,35 @@ impl Default for Times {
 }
 
 impl Times {
+    /// A packet passes at `at`.
+    #[inline]
+    pub(super) fn note_packet(&mut self, at: CaptureTime) {
+        self.last_packet_at = at;
+    }
+
+    /// When the last packet passed.
+    #[inline]
+    pub(super) fn packet_at(&self) -> Option<CaptureTime> {
+        (self.last_packet_at > CaptureTime::MIN).then_some(self.last_packet_at)
+    }
+
     /// How long no packet had passed at `at`, in ns; 0 before the first.
     pub(super) fn silence_ns(&self, at: CaptureTime) -> i64 {
-        self.packet_at.map_or(0, |last| at.since(last))
+        self.packet_at().map_or(0, |last| at.since(last))
     }
 
     /// Whether the clock was set back between the last packet and one that passes at `at`.
     #[inline]
     pub(super) fn is_set_back(&self, at: CaptureTime) -> bool {
-        self.packet_at.is_some_and(|last| {
-            at < last && {
-                cold_path();
-                last.since(at) > DISORDER_NS
-            }
-        })
+        at < self.last_packet_at && {
+            cold_path();
+            self.last_packet_at.since(at) > DISORDER_NS
+        }
+    }
+
+    /// The clock was set back before a packet that passes at `at`: nothing passed later.
+    pub(super) fn set_back(&mut self, at: CaptureTime) {
+        self.last_packet_at = self.last_packet_at.min(at);
     }
 
     /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
@@ -78,7 +94,7 @@ mod tests {
     fn after_a_clock_was_set_back_nothing_is_later() {
         let [early, late] = [1_000, 2_000].map(CaptureTime::from_ns);
         let times = Times {
-            packet_at: Some(early),
+            last_packet_at: early,
             released_latest: Some(late),
             ..Times::default()
         };
@@ -91,7 +107,7 @@ mod tests {
     #[test]
     fn a_clock_is_set_back_by_more_than_disorder_makes() {
         let times = Times {
-            packet_at: Some(CaptureTime::from_ns(5_000_000)),
+            last_packet_at: CaptureTime::from_ns(5_000_000),
             ..Times::default()
         };
         let is_set_back = |ns| times.is_set_back(CaptureTime::from_ns(ns));

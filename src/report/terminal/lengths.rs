@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use crate::metric::stats;
 use crate::study::{StudyResults, StudyRun};
 
+use super::studies::labelled;
+
 /// So many times the length of another group's runs is another length.
 const LONGER: f64 = 1.1;
 
@@ -18,10 +20,9 @@ pub(super) fn windows_of_different_length(results: &StudyResults) -> Option<Stri
     let mut of_groups: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in &results.runs {
         if let Some(seconds) = seconds_that_count(run) {
-            of_groups
-                .entry(group(results, run))
-                .or_default()
-                .push(seconds);
+            let group = results.group_by.iter();
+            let group = labelled(results, group.map(|&place| (place, &run.labels[place])));
+            of_groups.entry(group).or_default().push(seconds);
         }
     }
     let means = of_groups.into_iter();
@@ -45,14 +46,4 @@ fn seconds_that_count(run: &StudyRun) -> Option<f64> {
     };
     let (start_ns, end_ns) = run.window_ns.or_else(of_flows)?;
     Some((end_ns - start_ns) as f64 / 1e9)
-}
-
-/// What makes a run's group, in words.
-fn group(results: &StudyResults, run: &StudyRun) -> String {
-    let labels = results.group_by.iter().filter_map(|&place| {
-        let name = &results.labels[place].name;
-        Some(format!("{name} = {}", run.labels[place].as_ref()?.text()))
-    });
-    let labels: Vec<String> = labels.collect();
-    labels.join(", ")
 }

@@ -308,18 +308,27 @@ fn measured_twice(results: &StudyResults) -> Option<String> {
         before.push(run);
     }
     let &(one, other) = pairs.first()?;
-    let repetition = results.repetition.iter().filter_map(|&place| {
-        let value = one.labels[place].as_ref()?;
-        Some(format!("{} = {}", results.labels[place].name, value.text()))
-    });
-    let repetition: Vec<String> = repetition.collect();
+    let repetition = results.repetition.iter();
+    let repetition = repetition.map(|&place| (place, &one.labels[place]));
     let more = so_do_others(pairs.len() - 1);
     Some(format!(
         "{} and {} are the same repetition by all their labels, {}: they count as two and are one (a label that tells them apart, or `except`, helps){more}",
         one.name,
         other.name,
-        repetition.join(", ")
+        labelled(results, repetition)
     ))
+}
+
+/// Values of labels, by the places of these, in words; those that a run or a group has.
+pub(super) fn labelled<'r>(
+    results: &StudyResults,
+    values: impl Iterator<Item = (usize, &'r Option<LabelValue>)>,
+) -> String {
+    let each = values.filter_map(|(place, value)| {
+        let name = &results.labels[place].name;
+        Some(format!("{name} = {}", value.as_ref()?.text()))
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 fn flows_of_captures(results: &StudyResults) -> Vec<Found<'_>> {
@@ -355,17 +364,13 @@ fn taken_together(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
             is_of_kind && two[0].key == two[1].key && two[0].composition != two[1].composition
         };
         let two = groups.into_iter().find(alike)?;
-        let labels = results.group_by.iter().zip(&two[0].key);
-        let labels = labels.filter_map(|(&place, value)| {
-            let name = &results.labels[place].name;
-            Some(format!("{name} = {}", value.as_ref()?.text()))
-        });
+        let labels = results.group_by.iter().copied().zip(&two[0].key);
         let flows = |of: &Group| of.composition.as_ref().map(Composition::words);
         Some(format!(
             "report '{name}' takes runs of {} and of {} together, which have the same labels ({}): one more in group_by that tells them apart keeps them apart, such as labels = {{ set = \"alone\" }} in [[runs]]",
             flows(&two[0])?,
             flows(&two[1])?,
-            labels.collect::<Vec<_>>().join(", ")
+            labelled(results, labels)
         ))
     };
     reports.filter_map(said).collect()

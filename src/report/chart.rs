@@ -76,7 +76,7 @@ pub use fill::Fill;
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
 pub use grouped_bars::{Bar, GroupedBars};
 pub use heat_map::{HeatMap, HeatMaps, HeatScale};
-pub use interval::Estimate;
+pub use interval::{Estimate, Spread};
 #[cfg(feature = "cli")]
 pub(super) use label::visible;
 pub use looks::Looks;

@@ -2,9 +2,9 @@
 
 use super::axis::{Axis, Quantity};
 use super::canvas::{Canvas, Point, Stroke};
-use super::counts::n_of;
+use super::counts::{each_note, n_of};
 use super::frame::{Panel, header};
-use super::interval::{Estimate, Reach};
+use super::interval::{Estimate, FEW, Reach, Spread, wider};
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
@@ -18,6 +18,11 @@ const WHISKER: f64 = 10.0;
 
 /// Lines whose bands are told apart; those of more are a wall that hides the lines.
 const BANDS_MAX: usize = 6;
+
+/// So many values of few runs are drawn as marks; of more, which would hide the lines, there is a band from the smallest
+/// to the largest.
+const MARKS_MAX: usize = 80;
+const MARK: f64 = 3.5;
 
 /// Lines, each of a variant.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,12 +86,16 @@ impl BandLines {
             let end = self.y.format(end);
             format!("intervals go on beyond the axis, to {end} at most")
         }));
+        let few = self.few();
+        if few == Few::Marks {
+            notes.extend(each_note("small marks", self.estimates()));
+        }
         notes.push(n_of(|| self.estimates()));
         let top = header(
             &mut canvas,
             &self.title,
             &joined(&notes),
-            &legend(&lines, self.interval),
+            &self.legend(&lines, few),
         );
         let height = style.size.height();
         canvas.height = height.max((top + 0.55 * height).ceil());
@@ -97,20 +106,37 @@ impl BandLines {
         for line in &lines {
             for points in &line.parts {
                 let look = (line.style.colour, opacity);
-                draw_intervals(&mut canvas, &panel, reach, look, points);
+                draw_intervals(&mut canvas, &panel, reach, look, (points, few));
             }
         }
         for (rank, line) in lines.iter().enumerate().rev() {
             line.draw(&mut canvas, &panel, (rank, lines.len()));
         }
+        if few == Few::Marks {
+            for line in &lines {
+                line.mark_values(&mut canvas, &panel);
+            }
+        }
         Some(canvas)
+    }
+
+    /// How values are drawn where they are few.
+    fn few(&self) -> Few {
+        let values = self.estimates().map(|of| of.spread.values().len());
+        if values.sum::<usize>() <= MARKS_MAX {
+            Few::Marks
+        } else {
+            Few::Bands
+        }
     }
 
     /// The same without intervals, which is said, where so many would hide what they are about.
     fn without_wall(&self) -> Option<Self> {
         let same = self.lines.chunk_by(|(one, _), (next, _)| one == next);
         let lines = same.count();
-        if lines <= BANDS_MAX || self.estimates().all(|of| of.interval.is_none()) {
+        let few = self.few();
+        let has_band = |of: &Estimate| few.band(of).is_some();
+        if lines <= BANDS_MAX || !self.estimates().any(has_band) {
             return None;
         }
         let said = format!("not drawn: these of {lines} lines would cover each other");
@@ -119,8 +145,39 @@ impl BandLines {
             ..self.clone()
         };
         let points = bare.lines.iter_mut().flat_map(|(_, points)| points);
-        points.for_each(|(_, of)| of.interval = None);
+        let points = points.map(|(_, of)| of).filter(|of| has_band(of));
+        points.for_each(|of| of.spread = Spread::Unknown);
         Some(bare)
+    }
+
+    /// The lines, and what their bands are.
+    fn legend(&self, lines: &[BandLine<'_>], few: Few) -> Vec<(Swatch, String)> {
+        let mut legend: Vec<(Swatch, String)> = lines
+            .iter()
+            .map(|line| (Swatch::Line(line.style), line.name.to_owned()))
+            .collect();
+        let parts = lines.iter().flat_map(|line| &line.parts);
+        let mut stretches = parts.flat_map(|points| stretches(points, few));
+        let Some(first) = stretches.next() else {
+            return legend;
+        };
+        let swatch = if first.len() > 1 || stretches.any(|stretch| stretch.len() > 1) {
+            Swatch::Band(Colour::INK)
+        } else {
+            Swatch::Tick(Colour::INK, 3.0)
+        };
+        let of_few = few == Few::Bands && self.estimates().any(|of| !of.spread.values().is_empty());
+        let has_interval = self.estimates().any(|of| of.spread.interval().is_some());
+        let name = match (has_interval, of_few) {
+            (true, true) => format!(
+                "{}; of {FEW} runs or fewer smallest to largest",
+                self.interval
+            ),
+            (false, true) => "smallest to largest run".to_owned(),
+            _ => self.interval.to_owned(),
+        };
+        legend.push((swatch, name));
+        legend
     }
 
     /// The lines with their points from left to right.
@@ -140,6 +197,25 @@ impl BandLines {
             }
         })
         .collect()
+    }
+}
+
+/// How values are drawn where they are so few that they have no interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Few {
+    /// Each.
+    Marks,
+    /// As a band from the smallest to the largest.
+    Bands,
+}
+
+impl Few {
+    /// What is drawn as a band.
+    fn band(self, of: &Estimate) -> Option<(f64, f64)> {
+        match self {
+            Self::Marks => of.spread.interval(),
+            Self::Bands => of.spread.ends(),
+        }
     }
 }
 
@@ -172,57 +248,47 @@ impl BandLine<'_> {
             canvas.marker(point, 7.0, self.style.marker, self.style.colour);
         }
     }
+
+    /// Draws the values of points that have few, smaller than what marks their mean.
+    fn mark_values(&self, canvas: &mut Canvas, panel: &Panel) {
+        for &(x, of) in self.parts.iter().flatten() {
+            for &value in of.spread.values() {
+                let at = panel.at(x, value);
+                canvas.marker(at, MARK, self.style.marker, self.style.colour);
+            }
+        }
+    }
 }
 
 /// Points of a line: the condition, and what was measured.
 type Points = Vec<(f64, Estimate)>;
 
-/// Points with an interval that follow each other.
-fn stretches(points: &[(f64, Estimate)]) -> impl Iterator<Item = &[(f64, Estimate)]> {
-    let has = |point: &(f64, Estimate)| point.1.interval.is_some();
+/// Points with a band that follow each other.
+fn stretches(points: &[(f64, Estimate)], few: Few) -> impl Iterator<Item = &[(f64, Estimate)]> {
+    let has = move |point: &(f64, Estimate)| few.band(&point.1).is_some();
     let chunks = points.chunk_by(move |one, two| has(one) == has(two));
     chunks.filter(move |chunk| has(&chunk[0]))
 }
 
-/// The lines, and what their intervals are drawn as.
-fn legend(lines: &[BandLine<'_>], interval: &str) -> Vec<(Swatch, String)> {
-    let mut legend: Vec<(Swatch, String)> = lines
-        .iter()
-        .map(|line| (Swatch::Line(line.style), line.name.to_owned()))
-        .collect();
-    let parts = lines.iter().flat_map(|line| &line.parts);
-    let mut stretches = parts.flat_map(|points| stretches(points));
-    let swatch = stretches.next().map(|first| {
-        if first.len() > 1 || stretches.any(|stretch| stretch.len() > 1) {
-            Swatch::Band(Colour::INK)
-        } else {
-            Swatch::Tick(Colour::INK, 3.0)
-        }
-    });
-    legend.extend(swatch.map(|swatch| (swatch, interval.to_owned())));
-    legend
-}
-
-/// A band where points with an interval follow each other; a whisker about one that is alone, of
+/// A band where points that have one follow each other; a whisker about one that is alone, of
 /// which a band would show nothing.
 fn draw_intervals(
     canvas: &mut Canvas,
     panel: &Panel,
     reach: Reach,
     (colour, opacity): (Colour, f64),
-    points: &[(f64, Estimate)],
+    (points, few): (&[(f64, Estimate)], Few),
 ) {
-    for stretch in stretches(points) {
+    for stretch in stretches(points, few) {
         let slices = stretch.iter().filter_map(|&(x, of)| {
-            let (low, high) = of.interval?;
+            let (low, high) = few.band(&of)?;
             let ((x, low), (_, high)) = (panel.at(x, low), panel.at(x, high));
             Some((x, low, high))
         });
         match thin::band(slices).as_slice() {
             [(x, _, _)] => {
-                let intervals = stretch.iter().filter_map(|(_, of)| of.interval);
-                let widest = intervals.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1)));
-                if let Some(interval) = widest {
+                let bands = stretch.iter().filter_map(|(_, of)| few.band(of));
+                if let Some(interval) = bands.reduce(wider) {
                     let of = (stretch[0].1.value, interval);
                     reach.whisker(canvas, panel, *x, of, (WHISKER, colour));
                 }
@@ -237,16 +303,16 @@ mod tests {
     use super::*;
     use crate::report::chart::canvas::Shape;
 
-    fn areas(intervals: [Option<(f64, f64)>; 3]) -> (usize, bool) {
-        let point = |(index, interval): (usize, Option<(f64, f64)>)| {
+    fn areas(spreads: [Spread; 3]) -> (usize, bool) {
+        let point = |(index, spread): (usize, Spread)| {
             let of = Estimate {
                 value: 5e6,
-                interval,
-                n: 2,
+                spread,
+                n: 4,
             };
             (index as f64, of)
         };
-        let points: Points = intervals.into_iter().enumerate().map(point).collect();
+        let points: Points = spreads.into_iter().enumerate().map(point).collect();
         let lines = BandLines {
             title: String::new(),
             note: String::new(),
@@ -267,12 +333,12 @@ mod tests {
 
     #[test]
     fn an_interval_is_a_band_only_beside_another_one() {
-        let some = Some((4e6, 6e6));
+        let (some, none) = (Spread::Interval(4e6, 6e6), Spread::Unknown);
         // The band and its sample in the legend.
-        assert_eq!(areas([some, some, None]), (2, true));
+        assert_eq!(areas([some, some, none]), (2, true));
         // Nothing was measured that would tell how far the middle one can be trusted.
-        assert_eq!(areas([some, None, some]), (0, true));
-        assert_eq!(areas([None, None, None]), (0, false));
+        assert_eq!(areas([some, none, some]), (0, true));
+        assert_eq!(areas([none; 3]), (0, false));
     }
 
     #[test]
@@ -280,8 +346,8 @@ mod tests {
         let drawn = |lines: usize| {
             let of = Estimate {
                 value: 5e6,
-                interval: Some((4e6, 60e6)),
-                n: 2,
+                spread: Spread::Interval(4e6, 60e6),
+                n: 4,
             };
             let points = vec![(0.0, of), (1.0, of)];
             let line = |number: usize| (format!("variant {number}"), points.clone());
@@ -321,8 +387,8 @@ mod tests {
         let points = |high: f64| -> Points {
             let of = Estimate {
                 value: 5e6,
-                interval: Some((0.0, high)),
-                n: 2,
+                spread: Spread::Interval(0.0, high),
+                n: 4,
             };
             vec![(0.0, of), (1.0, of)]
         };
@@ -344,5 +410,46 @@ mod tests {
             })
         };
         assert!(said(37e6) && !said(7e6));
+    }
+
+    #[test]
+    fn a_few_values_are_drawn_themselves_or_as_a_band_where_they_are_many() {
+        let drawn = |points: usize, spread: Spread| {
+            let of = Estimate {
+                value: 5e6,
+                spread,
+                n: 3,
+            };
+            let lines = BandLines {
+                title: String::new(),
+                note: "mean of runs".to_owned(),
+                interval: "95 % confidence interval",
+                x: Quantity::PLAIN,
+                x_name: "Loss".to_owned(),
+                y: Quantity::GOODPUT,
+                lines: vec![(
+                    "cubic".to_owned(),
+                    (20..20 + points).map(|x| (x as f64, of)).collect(),
+                )],
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let count =
+                |is: &dyn Fn(&Shape) -> bool| canvas.shapes.iter().filter(|of| is(of)).count();
+            let bands = count(&|shape| matches!(shape, Shape::Area { .. }));
+            let marks =
+                count(&|shape| matches!(shape, Shape::Marker { radius, .. } if *radius == MARK));
+            let has = |wanted: &str| {
+                count(&|shape| matches!(shape, Shape::Text { text, .. } if text.contains(wanted)))
+                    > 0
+            };
+            let said = has("mean of runs · small marks: each run · n = 3");
+            (bands, marks, said, has("smallest to largest run"))
+        };
+        let three = Spread::Three([4e6, 5e6, 6e6]);
+        assert_eq!(drawn(5, three), (0, 15, true, false));
+        // The band and its sample in the legend.
+        assert_eq!(drawn(MARKS_MAX, three), (2, 0, false, true));
+        let interval = Spread::Interval(4e6, 6e6);
+        assert_eq!(drawn(5, interval), (2, 0, false, false));
     }
 }

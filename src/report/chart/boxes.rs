@@ -10,7 +10,7 @@ use super::counts::n_words;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, header};
-use super::interval::half_whisker;
+use super::interval::{FEW, half_whisker};
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
@@ -54,7 +54,7 @@ const LABELS: f64 = 92.0;
 const NUMBERED_MAX: usize = 12;
 
 /// Values that a box is drawn of; fewer have no quartiles to speak of, and are drawn themselves.
-pub(super) const VALUES_MIN: usize = 4;
+pub(super) const VALUES_MIN: usize = FEW + 1;
 
 /// The part of an axis that is left above the largest value, where it ends behind its last tick.
 const ABOVE: f64 = 0.04;

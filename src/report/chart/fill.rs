@@ -109,7 +109,7 @@ mod tests {
     use crate::report::chart::boxes::{BoxPanel, Boxes};
     use crate::report::chart::canvas::{Canvas, Shape};
     use crate::report::chart::grouped_bars::GroupedBars;
-    use crate::report::chart::interval::Estimate;
+    use crate::report::chart::interval::{Estimate, Spread};
     use crate::report::chart::looks::Looks;
     use crate::report::chart::palette::Colour;
     use crate::report::chart::{Quantity, Style, variant};
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(variant("prague").fill, Fill::Level);
         let estimate = Estimate {
             value: 5e6,
-            interval: None,
+            spread: Spread::Unknown,
             n: 1,
         };
         let bars = GroupedBars {

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Quantity, number, significant};
 use super::canvas::{Align, Canvas, Stroke, Type};
-use super::counts::n_of;
+use super::counts::{each_note, n_of};
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, header};
@@ -11,7 +11,7 @@ use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
 use super::names_below::{below, draw_name};
-use super::palette::Colour;
+use super::palette::{Colour, Marker};
 use super::style::Style;
 use super::tiles::{RowHeights, Tiles};
 
@@ -38,8 +38,11 @@ const NUMBERED: f64 = 50.0;
 const ROWS_MAX: usize = 4;
 /// Between two numbers.
 const GAP: f64 = 8.0;
-/// Intervals that reach so far above a bar go on above its number, in units of layout.
+/// Intervals and values that reach so far above a bar go on above its number, in units of layout.
 const LONG: f64 = 48.0;
+/// Of the dots of values, and with the paper about them.
+const DOT: f64 = 5.0;
+const DOT_RIM: f64 = 6.5;
 const BAR_MAX: f64 = 74.0;
 
 /// The height of a row on a slide, at least, as a share of its own.
@@ -185,6 +188,7 @@ impl GroupedBars {
         let width = width(labels);
         let mut notes = vec![self.note.clone()];
         notes.extend(self.arrow_note(&scales, in_row));
+        notes.extend(each_note("dots", estimates(&self.groups)));
         notes.push(n_of(|| estimates(&self.groups)));
         if scales.iter().any(|scale| scale.y.max < whole.y.max) {
             notes.push("each row has a scale of its own".to_owned());
@@ -267,7 +271,9 @@ impl GroupedBars {
             let (high, low) = seen(height, zero);
             canvas.bar((from, high), (to, low), looks.style(name));
             let mut tip = high;
-            if let Some(interval) = estimate.interval {
+            let dots = estimate.spread.values().iter();
+            let dots: Vec<f64> = dots.map(|&value| panel.at(0.0, value).1).collect();
+            if let Some(interval) = estimate.spread.interval() {
                 let shape = ((width * 0.22).min(10.0), Colour::INK);
                 let of = (estimate.value, interval);
                 tip = tip.min(
@@ -276,17 +282,29 @@ impl GroupedBars {
                         .outlined_whisker(canvas, panel, centre, of, shape),
                 );
             }
-            // At the end of a long interval it would look like a value there.
-            let is_long = high - tip > LONG;
+            tip = dots.iter().map(|y| y - DOT_RIM).fold(tip, f64::min);
+            // At the end of a long interval, or at a value, it would look like what is there.
+            let (top, bottom) = font.map_or((high, high), |font| {
+                (high - 11.0 - 0.75 * font.px, high - 5.0)
+            });
+            let covers = |y: &f64| (top - DOT_RIM..bottom + DOT_RIM).contains(y) && *y < high;
+            let is_long = high - tip > LONG && !dots.iter().any(covers);
             let foot = if is_long { high } else { tip };
             if let Some(font) = font.filter(|_| foot - 10.0 > panel.top) {
                 let number = number_of(estimate.value, &panel.y);
                 if is_long {
                     let half = text_width(&number, font) / 2.0 + 3.0;
-                    let (top, bottom) = (high - 11.0 - 0.75 * font.px, high - 5.0);
                     canvas.rect((centre - half, top), (centre + half, bottom), Colour::WHITE);
                 }
                 canvas.text((centre, foot - 8.0), &number, font, Align::Centre);
+            }
+            for (place, y) in dots.into_iter().enumerate() {
+                // Beside each other, as values that are alike would be one.
+                let step = (width * 0.22).min(2.0 * DOT_RIM);
+                let middle = (estimate.spread.values().len() - 1) as f64 / 2.0;
+                let at = (centre + (place as f64 - middle) * step, y);
+                canvas.marker(at, DOT_RIM, Marker::Disc, Colour::Paper);
+                canvas.marker(at, DOT, Marker::Disc, Colour::INK);
             }
         }
     }
@@ -344,6 +362,7 @@ fn seen(height: f64, zero: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::interval::Spread;
     use super::*;
     use crate::report::chart::canvas::Shape;
 
@@ -351,7 +370,7 @@ mod tests {
     fn rows_are_shorter_where_names_would_lose_their_middle() {
         let estimate = Estimate {
             value: 1e6,
-            interval: None,
+            spread: Spread::Unknown,
             n: 1,
         };
         let bars = |name: &str| GroupedBars {
@@ -374,12 +393,11 @@ mod tests {
 
     #[test]
     fn a_long_interval_ends_in_an_arrow_and_leaves_the_bars_their_height() {
-        let bar = |name: &str, value, interval| {
-            let interval = Some(interval);
+        let bar = |name: &str, value, (low, high)| {
             let estimate = Estimate {
                 value,
-                interval,
-                n: 2,
+                spread: Spread::Interval(low, high),
+                n: 4,
             };
             (name.to_owned(), Some(estimate))
         };
@@ -402,7 +420,7 @@ mod tests {
             );
             let said = canvas.shapes.iter().any(|shape| {
                 matches!(shape, Shape::Text { text, .. }
-                    if text == "mean of runs · arrow: the interval goes on, to 44.0 % at most · n = 2")
+                    if text == "mean of runs · arrow: the interval goes on, to 44.0 % at most · n = 4")
             });
             let bars = canvas.shapes.iter().filter_map(|shape| match shape {
                 Shape::Rect { from, to, .. } => Some(to.1 - from.1),
@@ -410,7 +428,6 @@ mod tests {
             });
             (arrows.count(), said, bars.fold(0.0, f64::max))
         };
-        // Two runs with 3 % and 9 %: with t = 12.7 their interval reaches 44 %.
         let (arrows, said, height) = drawn(0.44);
         assert_eq!((arrows, said), (1, true));
         // Whole, the interval would leave the bar an eighth of the panel; now it has half of it.
@@ -420,10 +437,52 @@ mod tests {
     }
 
     #[test]
+    fn few_values_are_dots_which_no_number_covers() {
+        let bar = |value, spread, n| {
+            let estimate = Estimate { value, spread, n };
+            ("cubic".to_owned(), Some(estimate))
+        };
+        let drawn = |bars: Vec<Bar>| {
+            let figure = GroupedBars {
+                title: String::new(),
+                note: "mean of runs".to_owned(),
+                quantity: Quantity::GOODPUT,
+                groups: vec![("deep".to_owned(), bars)],
+            };
+            figure.draw(Style::default()).unwrap()
+        };
+        let three = bar(4e6, Spread::Three([1.2e6, 4.2e6, 6.6e6]), 3);
+        let canvas = drawn(vec![three.clone()]);
+        let dots = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Marker { at, colour, .. } if *colour == Colour::INK => Some(*at),
+            _ => None,
+        });
+        let dots: Vec<(f64, f64)> = dots.collect();
+        let [low, middle, high] = dots[..] else {
+            panic!("{dots:?}");
+        };
+        assert!(low.1 > middle.1 && middle.1 > high.1 && low.0 < high.0);
+        // The middle one lies where the number would be.
+        let number = canvas.shapes.iter().find_map(|shape| match shape {
+            Shape::Text { at, text, .. } if text == "4.00" => Some(at.1),
+            _ => None,
+        });
+        assert!(number.is_some_and(|y| y < high.1), "{number:?} {high:?}");
+        let said =
+            |canvas: &Canvas, wanted: &str| super::super::tests::texts(canvas).contains(&wanted);
+        assert!(said(&canvas, "mean of runs · dots: each run · n = 3"));
+        let four = bar(4e6, Spread::Interval(3e6, 5e6), 4);
+        let both = drawn(vec![three, four.clone()]);
+        let words = "mean of runs · dots: each run, where there are 3 or fewer · n = 3 to 4";
+        assert!(said(&both, words));
+        assert!(said(&drawn(vec![four]), "mean of runs · n = 4"));
+    }
+
+    #[test]
     fn the_interval_of_a_bar_as_dark_as_its_line_is_seen() {
         let estimate = Estimate {
             value: 5e6,
-            interval: Some((4e6, 6e6)),
+            spread: Spread::Interval(4e6, 6e6),
             n: 5,
         };
         let figure = GroupedBars {
@@ -477,7 +536,7 @@ mod tests {
         let group = |value: f64| {
             let estimate = Estimate {
                 value,
-                interval: None,
+                spread: Spread::Unknown,
                 n: 1,
             };
             let bars = (0..12).map(|bar| (format!("variant {bar}"), Some(estimate)));

@@ -15,15 +15,62 @@ const REACH: f64 = 1.6;
 const WIDTH: f64 = 2.0;
 const RIM: f64 = 2.0;
 
+/// So few values are drawn themselves: their interval is one of Student's t, 4.3 standard errors of three and 12.7 of
+/// two, and tells how few they are rather than where they lie.
+pub(super) const FEW: usize = 3;
+
 /// A mean or the like, over `n` values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// In the base unit of its quantity.
     pub value: f64,
-    /// How far it can be trusted: lower and upper end.
-    pub interval: Option<(f64, f64)>,
+    /// How far it can be trusted.
+    pub spread: Spread,
     /// Number of values.
     pub n: u64,
+}
+
+/// What tells how far an estimate can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Spread {
+    /// Nothing, as of one value alone.
+    Unknown,
+    /// Its interval: lower and upper end.
+    Interval(f64, f64),
+    /// The values, of two.
+    Two([f64; 2]),
+    /// The values, of three.
+    Three([f64; 3]),
+}
+
+impl Spread {
+    /// The interval, where there is one.
+    pub(super) fn interval(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Interval(low, high) => Some((low, high)),
+            _ => None,
+        }
+    }
+
+    /// The values, where they are few.
+    pub(super) fn values(&self) -> &[f64] {
+        match self {
+            Self::Two(values) => values,
+            Self::Three(values) => values,
+            Self::Unknown | Self::Interval(..) => &[],
+        }
+    }
+
+    /// The ends of the interval, or the least and the largest of a few values.
+    pub(super) fn ends(&self) -> Option<(f64, f64)> {
+        let values = self.values().iter().map(|&value| (value, value));
+        self.interval().or_else(|| values.reduce(wider))
+    }
+}
+
+/// From the lower of two lower ends to the higher of two higher ones.
+pub(super) fn wider(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// Between which values intervals are drawn.
@@ -39,9 +86,8 @@ impl Reach {
         let (mut largest, mut farthest) = (0.0_f64, 0.0_f64);
         for of in estimates {
             largest = largest.max(of.value.abs());
-            let ends = of
-                .interval
-                .map_or(0.0, |(low, high)| low.abs().max(high.abs()));
+            let interval = of.spread.interval();
+            let ends = interval.map_or(0.0, |(low, high)| low.abs().max(high.abs()));
             farthest = farthest.max(ends);
         }
         let high = if largest > 0.0 && farthest > WHOLE * largest {
@@ -58,10 +104,15 @@ impl Reach {
         estimates: impl Iterator<Item = &'e Estimate>,
     ) -> Option<(f64, f64)> {
         let ranges = estimates.map(|of| {
-            let (low, high) = of.interval.unwrap_or((of.value, of.value));
-            (self.cut(low.min(of.value)), self.cut(high.max(of.value)))
+            let interval = of.spread.interval();
+            let drawn = interval.map(|(low, high)| (self.cut(low), self.cut(high)));
+            // Values are never cut.
+            let drawn = drawn.or_else(|| of.spread.ends());
+            drawn.map_or((of.value, of.value), |ends| {
+                wider(ends, (of.value, of.value))
+            })
         });
-        ranges.reduce(|all, of| (all.0.min(of.0), all.1.max(of.1)))
+        ranges.reduce(wider)
     }
 
     /// An end of an interval, or where it is cut.
@@ -78,7 +129,7 @@ impl Reach {
         &self,
         estimates: impl Iterator<Item = &'e Estimate>,
     ) -> Option<f64> {
-        let ends = estimates.filter_map(|of| of.interval);
+        let ends = estimates.filter_map(|of| of.spread.interval());
         let ends = ends.flat_map(|(low, high)| [low, high]);
         ends.filter(|&end| self.is_beyond(end)).reduce(farther)
     }
@@ -167,28 +218,35 @@ mod tests {
 
     #[test]
     fn intervals_are_cut_where_they_would_dwarf_the_values() {
-        let estimate = |value, interval| Estimate {
+        let estimate = |value, (low, high)| Estimate {
             value,
-            interval,
-            n: 2,
+            spread: Spread::Interval(low, high),
+            n: 4,
         };
-        // Two runs with 3 % and 9 %: t = 12.7, so the interval of the mean reaches 44 %.
-        let of = [
-            estimate(0.06, Some((0.0, 0.44))),
-            estimate(0.02, Some((0.01, 0.03))),
-        ];
+        let of = [estimate(0.06, (0.0, 0.44)), estimate(0.02, (0.01, 0.03))];
         let reach = Reach::of(of.iter());
         assert_eq!(reach.range(of.iter()), Some((0.0, REACH * 0.06)));
         assert_eq!(reach.farthest(of.iter()), Some(0.44));
         // What reaches twice as far is drawn whole.
-        let of = [estimate(0.06, Some((0.0, 0.12)))];
+        let of = [estimate(0.06, (0.0, 0.12))];
         let reach = Reach::of(of.iter());
         assert_eq!(reach.range(of.iter()), Some((0.0, 0.12)));
         assert_eq!(reach.farthest(of.iter()), None);
         // Nothing to compare with: all of it.
-        let of = [estimate(0.0, Some((-1.0, 1.0)))];
+        let of = [estimate(0.0, (-1.0, 1.0))];
         let reach = Reach::of(of.iter());
         assert_eq!(reach.range(of.iter()), Some((-1.0, 1.0)));
         assert_eq!(reach.range([].iter()), None);
+    }
+    #[test]
+    fn values_are_never_cut() {
+        let of = [Estimate {
+            value: 1.0,
+            spread: Spread::Three([0.0, 0.0, 3.0]),
+            n: 3,
+        }];
+        let reach = Reach::of(of.iter());
+        assert_eq!(reach.range(of.iter()), Some((0.0, 3.0)));
+        assert_eq!(reach.farthest(of.iter()), None);
     }
 }

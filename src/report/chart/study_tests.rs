@@ -7,7 +7,7 @@ use super::style::{Size, Style, Theme};
 use super::tests::{assert_legible, difference, texts};
 use super::{
     BandLines, BoxPanel, Boxes, Distribution, Distributions, Estimate, FnessPair, FnessScatter,
-    GroupedBars, HeatMap, HeatMaps, HeatScale, SpiderShape, Spiders,
+    GroupedBars, HeatMap, HeatMaps, HeatScale, SpiderShape, Spiders, Spread,
 };
 
 const LONG: &str = "a condition that somebody described with very many words, 50 Mbit/s";
@@ -22,7 +22,7 @@ fn styles() -> [Style; 3] {
 fn estimate(value: f64) -> Estimate {
     Estimate {
         value,
-        interval: Some((value * 0.8, value * 1.25)),
+        spread: Spread::Interval(value * 0.8, value * 1.25),
         n: 7,
     }
 }
@@ -93,7 +93,7 @@ fn rects(canvas: &Canvas, wanted: Colour) -> Vec<((f64, f64), (f64, f64))> {
 #[test]
 fn numbers_stand_at_their_bars_not_at_the_ends_of_long_intervals() {
     let long = Estimate {
-        interval: Some((0.0, 80e6)),
+        spread: Spread::Interval(0.0, 80e6),
         ..estimate(11e6)
     };
     let bar = |estimate| ("cubic".to_owned(), Some(estimate));
@@ -188,10 +188,9 @@ fn bars_are_as_high_as_their_values() {
 #[test]
 fn small_bars_are_seen_and_nothing_is_nothing() {
     let bar = |name: &str, value| {
-        let interval = None;
         let estimate = Estimate {
             value,
-            interval,
+            spread: Spread::Unknown,
             n: 1,
         };
         (name.to_owned(), Some(estimate))

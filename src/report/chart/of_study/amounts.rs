@@ -9,7 +9,7 @@ use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes, VALUES_MIN};
 use super::super::canvas::Canvas;
 use super::super::grouped_bars::{Bar, GroupedBars};
-use super::super::interval::Estimate;
+use super::super::interval::{Estimate, Spread};
 use super::super::label::count;
 use super::settings::{Page, Part, Setting, composition, name_of};
 use super::{Study, StudyCharts, drawn};
@@ -98,7 +98,7 @@ impl Study<'_> {
     }
 }
 
-/// The mean of some values, with what is known of it.
+/// The mean of some values, with what is known of it: their interval, or where they are few they themselves.
 pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
     let described = Describe::of(values)?;
     // What is never below 0 has no mean there either.
@@ -107,20 +107,30 @@ pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
     } else {
         f64::NEG_INFINITY
     };
+    let interval = || match described.ci95 {
+        Some(of) => Spread::Interval(of.low.max(floor), of.high),
+        None => Spread::Unknown,
+    };
     Some(Estimate {
         value: described.mean,
-        interval: described
-            .ci95
-            .map(|interval| (interval.low.max(floor), interval.high)),
+        spread: match *values {
+            [one, two] => Spread::Two([one, two]),
+            [one, two, three] => Spread::Three([one, two, three]),
+            _ => interval(),
+        },
         n: described.n as u64,
     })
 }
 
-/// What is said of estimates: with intervals where there are any.
+/// What is said of estimates: with intervals where there are any. Of values that are drawn themselves the chart tells.
 pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> &'static str {
-    let intervals: Vec<(f64, f64)> = estimates.filter_map(|of| of.interval).collect();
-    if intervals.is_empty() {
+    let estimates: Vec<&Estimate> = estimates.collect();
+    let intervals = estimates.iter().filter_map(|of| of.spread.interval());
+    let intervals: Vec<(f64, f64)> = intervals.collect();
+    if estimates.iter().all(|of| of.spread == Spread::Unknown) {
         "one run each, so without intervals"
+    } else if intervals.is_empty() {
+        "mean of runs"
     } else if intervals
         .iter()
         .any(|&(low, high)| low == 0.0 && high > 0.0)

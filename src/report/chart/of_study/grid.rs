@@ -11,7 +11,7 @@ use super::super::axis::Quantity;
 use super::super::bands::BandLines;
 use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
-use super::super::interval::Estimate;
+use super::super::interval::{Estimate, Spread, wider};
 use super::amounts::{estimate, interval_note};
 use super::settings::{Page, Setting, Settings, axis_name, is_number, text_of, written};
 use super::{MAPS_MAX, Study, StudyCharts, drawn};
@@ -171,10 +171,12 @@ pub(super) fn lines(study: &Study<'_>, charts: &mut StudyCharts) {
 }
 
 /// Smallest and largest of several values.
-fn spread(values: &[f64]) -> Option<(f64, f64)> {
-    let low = values.iter().copied().reduce(f64::min)?;
-    let high = values.iter().copied().reduce(f64::max)?;
-    (values.len() > 1).then_some((low, high))
+fn spread(values: &[f64]) -> Spread {
+    let ends = values.iter().map(|&value| (value, value)).reduce(wider);
+    match ends.filter(|_| values.len() > 1) {
+        Some((low, high)) => Spread::Interval(low, high),
+        None => Spread::Unknown,
+    }
 }
 
 /// What a chart over this label is called: by its role or name; by its place where the name, which
@@ -307,7 +309,7 @@ fn lines_over(
                 let points = points.iter().filter_map(|(x, values)| {
                     let mut of = estimate(values)?;
                     if together.is_some() {
-                        of.interval = spread(values);
+                        of.spread = spread(values);
                     }
                     Some((x.number()? * x_scale, of))
                 });

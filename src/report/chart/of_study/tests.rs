@@ -179,7 +179,7 @@ fn bars_tell_one_flow_from_six_and_from_three_and_three() {
     }
     let charts = draft.charts(&[]);
     let canvas = named(&charts, "bars-goodput");
-    for wanted in ["1 flow", "6 flows", "deep", "n = 2", "95 % confidence"] {
+    for wanted in ["1 flow", "6 flows", "deep", "n = 2", "dots: each run"] {
         assert!(has(canvas, wanted), "{wanted}: {:?}", texts(canvas));
     }
     let names = texts(canvas).join(" ");

@@ -46,8 +46,31 @@ fn legends_have_the_order_of_bars() {
     let names = ["bbr", "cubic", "reno"];
     let found = texts(bars).into_iter().filter(|text| names.contains(text));
     assert_eq!(found.collect::<Vec<_>>(), names);
-    let said = "n = 1 to 2 (1 where there is no interval)";
+    let said = "mean of runs · dots: each run · n = 1 to 2";
     assert!(has(bars, said), "{:?}", texts(bars));
+}
+
+#[test]
+fn only_bars_of_more_than_three_runs_have_an_interval() {
+    let intervals = |runs: &[u64]| {
+        let mut draft = Draft::new(&[("buffer", None)]);
+        for (buffer, &runs) in ["a", "b"].into_iter().zip(runs) {
+            for run in 0..runs {
+                draft.run(&[buffer], &[], &[goodput("cubic", 4e6 + run as f64 * 1e5)]);
+            }
+        }
+        let charts = draft.charts(&[]);
+        let bars = named(&charts, "bars-goodput");
+        let both = [
+            has(bars, "confidence interval"),
+            has(bars, "dots: each run"),
+        ];
+        (both, has(bars, "1 where there is no interval"))
+    };
+    assert_eq!(intervals(&[2, 3]), ([false, true], false));
+    assert_eq!(intervals(&[3, 4]), ([true, true], false));
+    assert_eq!(intervals(&[4, 5]), ([true, false], false));
+    assert_eq!(intervals(&[1, 4]), ([true, false], true));
 }
 
 #[test]

@@ -71,13 +71,14 @@ fn two_points_of_one_run_are_one_value_of_a_step() {
         all.filter(|&(at, _)| at % 1000 == 0 || twice && at == 10_300)
             .collect()
     };
-    // Two runs have an interval, one has none however many points a step has.
-    for (runs, has_interval) in [(1, false), (2, true)] {
+    // Four runs have an interval, one has none however many points a step has.
+    for (runs, has_interval) in [(1, false), (4, true)] {
         let points = points(true);
         let drawn = charts(&vec![points.as_slice(); runs]);
         let canvas = named(&drawn, "series");
         let found = texts(canvas).contains(&"95 % confidence interval");
         assert_eq!(found, has_interval, "{:?}", texts(canvas));
+        assert!(!has(canvas, "each run") && !has(canvas, "largest run"));
         assert!(has(canvas, &format!("n = {runs}")));
         assert!(!has(canvas, "n = 1 to 2"));
     }

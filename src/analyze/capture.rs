@@ -10,7 +10,7 @@ use super::pairs::Pairs;
 use super::pings::Ping;
 use super::totals::{CaptureQuality, CaptureTotals, Delivered};
 use crate::capture::{CaptureError, FileFacts};
-use crate::decode::Tally;
+use crate::decode::{Skip, Tally};
 use crate::observe::{ConnectionRecord, Span, Wanted, delivery_bps_max, expect_ahead};
 use crate::time::CaptureTime;
 
@@ -181,6 +181,18 @@ impl CaptureAnalysis {
         // Not while others wait for it: on a pool, whoever sums them up may be handed one of those on the way.
         let totals = CaptureTotals::of(&self.connections);
         self.totals.get_or_init(|| totals)
+    }
+
+    /// Packets of UDP, and of TCP and UDP together, where the former are many beside its flows, with which they share a
+    /// link.
+    #[must_use]
+    pub fn udp_beside(&self) -> Option<[u64; 2]> {
+        /// Of so many packets one is UDP where that is many.
+        const UDP_SHARE: u64 = 20;
+        let udp = self.skipped.count(Skip::Udp);
+        let all = udp + self.tcp_records;
+        let is_much = udp > 0 && udp.saturating_mul(UDP_SHARE) >= all && self.totals().flows > 0;
+        is_much.then_some([udp, all])
     }
 
     /// The flows, by connection, forward before reverse.

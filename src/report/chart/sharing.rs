@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::analyze::Delivered;
 use crate::metric;
 use crate::time::CaptureTime;
 
-use super::axis::{Axis, Quantity};
+use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
 use super::fill::Fill;
@@ -24,6 +25,13 @@ const BINS_MAX: i64 = 2048;
 
 /// A share of one in so many is not seen.
 const SEEN: u64 = 200;
+
+/// So much of a capacity, which is one of goodput, passes a link with its headers; what is more waits before it, or is
+/// dropped there.
+const PASSES: f64 = 1.1;
+
+/// So many bytes pass behind a link at once where packets are merged there (offload).
+const MERGED: f64 = 65_536.0;
 
 /// IP bytes of some flows in each joined bin.
 struct Layer {
@@ -58,7 +66,7 @@ impl Layer {
 }
 
 /// The flows' shares, of the capacity where it is known, otherwise of what all sent together;
-/// above each other. None without flows.
+/// above each other. Before a queue they are of what is offered, which may be more than all. None without flows.
 pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     // A share is a mean over a stretch of time: no more of these than can be seen.
     let room = scene.style.size.width() / 2.5;
@@ -88,29 +96,36 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     if peak <= 0.0 {
         return None;
     }
-    let legend: Vec<(Swatch, String)> = layers
+    let mut legend: Vec<(Swatch, String)> = layers
         .iter()
         .map(|layer| (Swatch::Bar(layer.colour), layer.name.clone()))
         .collect();
-    let (what, mut note) = whole_in_words(options);
-    if let Some(others) = other_way(scene) {
-        note = format!("{note} · {others}");
-    }
-    if let Some(missing) = missing {
-        note = format!("{note} · {missing}");
-    }
+    let above = (bins.first..=bins.last).map(|bin| total(bin) as f64 - PASSES * whole(bin));
+    let above: f64 = above.filter(|&bytes| bytes > 0.0).sum();
+    let capacity = options.capacity_bps;
+    let words = Words::of(capacity, |bps| is_before_link(scene, bps, above));
+    let line = capacity.filter(|_| peak > 1.0);
+    let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));
+    legend.extend(line.map(|line| (Swatch::Stroke(line), "capacity".to_owned())));
+    let mut notes = vec![format!("IP bytes in {}", bins.words()), words.note];
+    notes.extend(other_way(scene));
+    notes.extend(missing);
+    notes.extend(scene.capture.udp_beside().map(|[udp, all]| {
+        let [udp, all] = [udp, all].map(grouped);
+        format!("without UDP, {udp} of {all} packets")
+    }));
     let height = scene.style.size.height();
     let mut canvas = Canvas::new(scene.style, height);
     let top = header(
         &mut canvas,
-        &format!("Share of the link – {}", scene.title),
-        &format!("IP bytes in {} · {note}", bins.words()),
+        &format!("{} – {}", words.title, scene.title),
+        &super::label::joined(&notes),
         &legend,
     );
     canvas.height = height.max((top + 0.55 * height).ceil());
     // Of a link that is nearly idle the whole axis would be a panel without data.
     let most = if peak < IDLE { peak } else { peak.max(1.0) };
-    let y = Axis::linear(Quantity::SHARE.called(what), 0.0, most, 5);
+    let y = Axis::linear(Quantity::SHARE.called(words.axis), 0.0, most, 5);
     let panel = Panel::between(
         &canvas,
         top,
@@ -120,20 +135,53 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     );
     panel.draw_back(&mut canvas);
     draw_layers(&mut canvas, &panel, &layers, &bins, whole);
+    if let Some(line) = line {
+        let (_, y) = panel.at(panel.x.min, 1.0);
+        canvas.line(&[(panel.left, y), (panel.right, y)], line);
+    }
     Some(canvas)
 }
 
-/// What shares are of: as the axis and the note say it.
-fn whole_in_words(options: &ChartOptions) -> (&'static str, String) {
-    match options.capacity_bps {
-        Some(bps) => (
-            "Share of the capacity",
-            format!("capacity {}", Quantity::GOODPUT.format(bps)),
-        ),
-        None => (
-            "Share of all bytes sent",
-            "without --capacity: of what all flows sent".to_owned(),
-        ),
+/// Whether flows of a capture that sent so much more than passes a link of this capacity were captured before it, so
+/// that what they sent is not what they got of it. Where they were delivered more than that, it is not the capacity.
+fn is_before_link(scene: &Scene<'_>, capacity_bps: f64, above_bytes: f64) -> bool {
+    let delivered = scene.capture.delivered_towards_capacity();
+    let goodput_bps = delivered.and_then(Delivered::goodput_bps);
+    above_bytes > MERGED && goodput_bps.is_some_and(|bps| bps <= capacity_bps)
+}
+
+/// What shares are, and of what.
+struct Words {
+    title: &'static str,
+    axis: &'static str,
+    note: String,
+}
+
+impl Words {
+    fn of(capacity_bps: Option<f64>, is_before_link: impl Fn(f64) -> bool) -> Self {
+        let Some(bps) = capacity_bps else {
+            return Self {
+                title: "Share of the link",
+                axis: "Share of all bytes sent",
+                note: "without --capacity: of what all flows sent".to_owned(),
+            };
+        };
+        let capacity = format!("capacity {}", Quantity::GOODPUT.format(bps));
+        if is_before_link(bps) {
+            Self {
+                title: "Offered to the link",
+                axis: "Sent, of the capacity",
+                note: format!(
+                    "{capacity} · captured before its queue, where what is above it waits or is dropped"
+                ),
+            }
+        } else {
+            Self {
+                title: "Share of the link",
+                axis: "Share of the capacity",
+                note: capacity,
+            }
+        }
     }
 }
 

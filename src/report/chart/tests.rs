@@ -3,6 +3,7 @@ use std::path::Path;
 mod incomplete;
 mod many;
 mod sequences;
+mod shares;
 
 use super::canvas::Stroke;
 use super::canvas::{Align, Shape};

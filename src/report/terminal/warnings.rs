@@ -21,9 +21,6 @@ const DAYS_MAX: i64 = 1000;
 /// Damaged places of a file that are told one by one.
 const GAPS_SHOWN: usize = 5;
 
-/// Of so many TCP and UDP packets one is UDP where that is said.
-const UDP_SHARE: u64 = 20;
-
 /// How many connections were put away by the limits on their number.
 pub(in crate::report) fn put_away(capture: &CaptureAnalysis) -> Option<String> {
     let connections = capture.cut_by_limit - capture.given_up.connections;
@@ -282,10 +279,7 @@ fn unknown_link(capture: &CaptureAnalysis) -> Option<String> {
 
 /// Whether there is UDP beside the flows that shares a link with them.
 fn beside(capture: &CaptureAnalysis) -> Option<String> {
-    let udp = capture.skipped.count(Skip::Udp);
-    let all = udp + capture.tcp_records;
-    let is_much = udp > 0 && udp * UDP_SHARE >= all && capture.totals().flows > 0;
-    is_much.then(|| {
+    capture.udp_beside().map(|[udp, all]| {
         format!(
             "{} of {} packets of TCP and UDP are UDP, as of QUIC, which is not analysed: what it takes of a link is missing in utilisation, Jain's index and fness",
             grouped(udp),

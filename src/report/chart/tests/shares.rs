@@ -1,0 +1,76 @@
+//! What the chart of shares says that it shows.
+
+use super::*;
+use crate::decode::Skip;
+
+/// Two flows.
+fn two() -> Vec<Packet> {
+    [
+        download(1, 0, 300, |_| false),
+        download(2, 0, 300, |_| false),
+    ]
+    .concat()
+}
+
+fn with_capacity(options: &ChartOptions, bps: f64) -> ChartOptions {
+    ChartOptions {
+        capacity_bps: Some(bps),
+        ..options.clone()
+    }
+}
+
+/// Dashed lines of data: the capacity.
+fn dashed(canvas: &Canvas) -> usize {
+    let is_dashed = |shape: &&Shape| match shape {
+        Shape::Line { stroke, points } => {
+            *stroke == Stroke::dashed(Colour::INK, 2.5) && points[1].0 - points[0].0 > 100.0
+        }
+        _ => false,
+    };
+    canvas.shapes.iter().filter(is_dashed).count()
+}
+
+#[test]
+fn what_is_more_than_the_link_carries_is_offered_to_it() {
+    // All of it twice, as if the queue had dropped half of it: 3.3 Mbit/s.
+    let twice = [1, 2].map(|host| download(host, 0, 300, |_| true));
+    with_scene(twice.concat(), |scene, options| {
+        let drawn = |bps: f64| {
+            let options = with_capacity(options, bps);
+            sharing::stacked_area(scene, &options).unwrap()
+        };
+        for (bps, title, axis, lines) in [
+            (2e6, "Offered to the link", "Sent, of the capacity (%)", 1),
+            // The headers of a full link.
+            (3.2e6, "Share of the link", "Share of the capacity (%)", 1),
+            (5e6, "Share of the link", "Share of the capacity (%)", 0),
+            // Less than what was delivered is none.
+            (1e6, "Share of the link", "Share of the capacity (%)", 1),
+        ] {
+            let canvas = drawn(bps);
+            let found = texts(&canvas).join(" | ");
+            assert!(found.contains(title) && found.contains(axis), "{found}");
+            let is_offered = found.contains("captured before its queue");
+            assert_eq!(is_offered, axis.starts_with("Sent"), "{found}");
+            assert_eq!(dashed(&canvas), lines, "{bps}");
+        }
+    });
+}
+
+#[test]
+fn much_udp_that_has_no_share_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut analysis = analyze(folder.path(), two());
+    let mut said = |more: u64| {
+        analysis.captures[0].skipped.add_many(Skip::Udp, more);
+        let options = with_capacity(&ChartOptions::default(), 5e6);
+        let scenes = Scene::of(&analysis, &options);
+        let canvas = sharing::stacked_area(&scenes[0], &options).unwrap();
+        texts(&canvas).join(" ")
+    };
+    // Of 1,200 packets of TCP.
+    let few = said(20);
+    assert!(!few.contains("UDP"), "{few}");
+    let many = said(380);
+    assert!(many.contains("without UDP, 400 of 1600 packets"), "{many}");
+}

@@ -44,6 +44,7 @@ pub mod path;
 mod plot;
 mod raster;
 mod rows;
+mod selection;
 mod sharing;
 mod spider;
 #[cfg(test)]

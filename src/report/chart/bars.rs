@@ -3,7 +3,7 @@
 use super::ChartOptions;
 use super::axis::{Axis, Quantity, significant};
 use super::canvas::{Align, Canvas, Stroke};
-use super::choice::{NamedFlow, Scene, largest_places, left_out};
+use super::choice::{NamedFlow, Scene};
 use super::fit::{shorten, shorten_apart};
 use super::font::text_width;
 use super::frame::{AXIS_TITLE, LABEL, MARGIN, Panel, X_AXIS_HEIGHT, baseline, header};
@@ -11,6 +11,7 @@ use super::label::{count, joined};
 use super::legend::Swatch;
 use super::palette::{Colour, Marker};
 use super::rows::{GROUP, Room, fitted};
+use super::selection::{Candidate, Selection};
 use super::style::Style;
 
 /// The widest that names may get, as a share of the width.
@@ -50,56 +51,61 @@ struct Rows {
 }
 
 impl Rows {
-    /// The largest flows of the run for which there is a value, by capture; `bar` makes a row of it.
+    /// Flows of the run that have a value, by capture, those that shared a link first; `bar` makes a row of it.
     fn of<V>(
         scenes: &[Scene<'_>],
         rows_max: usize,
         value: impl Fn(&NamedFlow<'_>) -> Option<V>,
         bar: impl Fn(&NamedFlow<'_>, V) -> Bar,
     ) -> Self {
-        let mut found: Vec<(u64, usize, usize, V)> = Vec::new();
-        for (scene_index, scene) in scenes.iter().enumerate() {
-            for (rank, flow) in scene.flows.iter().enumerate() {
-                found.extend(value(flow).map(|value| (flow.payload, scene_index, rank, value)));
+        let mut without = 0;
+        let mut found: Vec<Vec<(&NamedFlow<'_>, V)>> = Vec::new();
+        for scene in scenes {
+            let flows = scene.flows.iter().chain(scene.starved());
+            let (all, with) = flows.fold((0, Vec::new()), |(all, mut with), flow| {
+                with.extend(value(flow).map(|value| (flow, value)));
+                (all + 1, with)
+            });
+            without += all - with.len();
+            found.push(with);
+        }
+        let candidates = found.iter().map(|flows| {
+            let candidate = |&(flow, _): &(&NamedFlow<'_>, V)| Candidate {
+                payload: flow.payload,
+                span_ns: flow.values.span_ns,
+            };
+            flows.iter().map(candidate).collect()
+        });
+        let candidates: Vec<Vec<Candidate>> = candidates.collect();
+        let selection = Selection::of(&candidates, rows_max);
+        let mut groups: Vec<Group> = Vec::new();
+        for ((scene, flows), chosen) in scenes.iter().zip(found).zip(&selection.chosen) {
+            let chosen = flows
+                .into_iter()
+                .enumerate()
+                .filter(|(place, _)| chosen.binary_search(place).is_ok());
+            let mut chosen: Vec<(&NamedFlow<'_>, V)> = chosen.map(|(_, flow)| flow).collect();
+            // In the order of their first packets.
+            chosen.sort_by_key(|(flow, _)| flow.place);
+            if !chosen.is_empty() {
+                groups.push(Group {
+                    title: scene.title.clone(),
+                    bars: chosen
+                        .into_iter()
+                        .map(|(flow, value)| bar(flow, value))
+                        .collect(),
+                });
             }
         }
-        found.sort_by_key(|&(payload, scene, rank, _)| (std::cmp::Reverse(payload), scene, rank));
-        let all: usize = scenes.iter().map(|scene| scene.flows.len()).sum();
-        let without = all - found.len();
-        let large = found.len().saturating_sub(rows_max);
-        let sizes: Vec<u64> = found.iter().map(|&(payload, ..)| payload).collect();
-        let chosen = largest_places(&sizes, rows_max);
-        let is_chosen = |place: &usize| chosen.binary_search(place).is_ok();
-        let mut found: Vec<_> = (0..)
-            .zip(found)
-            .filter(|(place, _)| is_chosen(place))
-            .map(|(_, row)| row)
-            .collect();
-        let n = found.len();
-        // By capture, and within it in the order of the flows' first packets.
-        found.sort_by_key(|&(_, scene, rank, _)| (scene, scenes[scene].flows[rank].place));
-        let mut groups: Vec<(usize, Group)> = Vec::new();
-        for (_, scene, rank, value) in found {
-            let bar = bar(&scenes[scene].flows[rank], value);
-            match groups.last_mut().filter(|(last, _)| *last == scene) {
-                Some((_, group)) => group.bars.push(bar),
-                None => groups.push((
-                    scene,
-                    Group {
-                        title: scenes[scene].title.clone(),
-                        bars: vec![bar],
-                    },
-                )),
-            }
-        }
-        let small = scenes.iter().map(|scene| scene.small.len()).sum();
+        let n = groups.iter().map(|group| group.bars.len()).sum();
+        let small = |scene: &Scene<'_>| scene.small.len() - scene.starved().count();
+        let small = scenes.iter().map(small).sum();
         let captures = groups.len();
-        let mut groups: Vec<Group> = groups.into_iter().map(|(_, group)| group).collect();
         let alike = name_by_capture(&mut groups);
         Self {
             groups,
             captures,
-            note: joined(&[alike, left_out(large, small), without_any(without)]),
+            note: joined(&[alike, selection.left_out(small), without_any(without)]),
             n,
         }
     }

@@ -1,7 +1,7 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead};
-use crate::observe::Wanted;
+use crate::observe::{Span, Wanted};
 
 use super::ChartOptions;
 use super::file_name::file_stem;
@@ -27,6 +27,9 @@ pub(super) struct NamedFlow<'a> {
     /// Whether it shares the link with the largest: those that go the other way, as requests do and uploads beside
     /// downloads, take nothing from them.
     pub(super) goes_main_way: bool,
+    /// Whether it is small as it got next to nothing of a link that it shared with the largest for half of its time or
+    /// longer: what it had to send, the network kept it from. Those that had nothing to send are just small.
+    is_starved: bool,
 }
 
 /// What flows are compared by. Of a hundred thousand flows each is asked of all, and some dozens are drawn: here they
@@ -37,6 +40,8 @@ pub(super) struct BarValues {
     pub(super) overhead: Option<f64>,
     /// Smallest, mean and largest, in seconds.
     pub(super) rtt_s: Option<[f64; 3]>,
+    /// From its first to its last data.
+    pub(super) span_ns: i64,
 }
 
 impl BarValues {
@@ -50,6 +55,10 @@ impl BarValues {
             goodput_bps: figures.goodput_bps(),
             overhead: figures.overhead(),
             rtt_s: rtt_s(),
+            span_ns: figures
+                .outline()
+                .data_span
+                .map_or(0, |span| span.length_ns()),
         }
     }
 }
@@ -110,6 +119,11 @@ impl<'a> Scene<'a> {
             .collect()
     }
 
+    /// Small flows that the largest starved.
+    pub(super) fn starved(&self) -> impl Iterator<Item = &NamedFlow<'a>> {
+        self.small.iter().filter(|flow| flow.is_starved)
+    }
+
     /// Lines of flows that a chart has room for: on a slide, which has a height, fewer where not all flows have one
     /// anyway.
     pub(super) fn lines_max(&self) -> usize {
@@ -163,10 +177,11 @@ fn bin_span_of(flow: &Flow<'_>) -> Option<(i64, i64)> {
 /// A capture's flows by size, and those that are too small to be drawn.
 fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
     let all: Vec<Flow<'_>> = capture.flows().collect();
-    let largest = all_ahead(&all, Wanted::Outlines)
-        .map(Flow::payload_bytes)
-        .max()
-        .unwrap_or(0);
+    let sizes = all_ahead(&all, Wanted::Outlines).map(|flow| (flow.payload_bytes(), flow));
+    // Of equal ones the first.
+    let largest = sizes.reduce(|one, next| if next.0 > one.0 { next } else { one });
+    let (largest, rival) =
+        largest.map_or((0, None), |(bytes, flow)| (bytes, flow.record.data_span()));
     let named = all_ahead(&all, Wanted::All)
         .zip(flow_names(&all))
         .zip(capture.main_way());
@@ -175,13 +190,15 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
         .map(|(place, ((&flow, name), &goes_main_way))| {
             let figures = flow.figures();
             let is_drawn = flow.counts_beside(largest);
+            let is_starved = !is_drawn && goes_main_way && is_starved(&figures, rival);
             NamedFlow {
                 flow,
                 name,
                 place,
                 payload: figures.outline().payload_bytes,
                 is_acked: figures.state().acked_bytes.is_some(),
-                values: if is_drawn {
+                is_starved,
+                values: if is_drawn || is_starved {
                     BarValues::of(&figures)
                 } else {
                     BarValues::default()
@@ -193,9 +210,22 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
     let mut flows: Vec<NamedFlow<'_>> = named.collect();
     flows.sort_by_cached_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
     let drawn = flows.partition_point(|flow| flow.flow.counts_beside(largest));
-    let small = flows.split_off(drawn);
-    abbreviate(flows.iter_mut().map(|flow| &mut flow.name));
+    let mut small = flows.split_off(drawn);
+    let starved = small.iter_mut().filter(|flow| flow.is_starved);
+    abbreviate(flows.iter_mut().chain(starved).map(|flow| &mut flow.name));
     (flows, small)
+}
+
+/// Whether the network limited a flow for most of its time, which is half of that of its rival or more of it.
+fn is_starved(figures: &FlowFigures<'_>, rival: Option<Span>) -> bool {
+    let beside = figures.outline().data_span.zip(rival).map(|(own, rival)| {
+        let (first, last) = (own.first.max(rival.first), own.last.min(rival.last));
+        2 * last.since(first) >= rival.length_ns()
+    });
+    beside == Some(true)
+        && figures
+            .limited_by()
+            .is_some_and(|limited| limited.network > 0.5)
 }
 
 /// What is not drawn, in words; empty when all is.

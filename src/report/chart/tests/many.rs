@@ -196,3 +196,34 @@ fn one_sample_and_the_length_of_bins_are_said_as_they_are_read() {
         assert_eq!(plot.notes[0], "mean in bins of 1 s, n = 1 sample");
     });
 }
+
+#[test]
+fn a_flow_that_another_starved_is_drawn_beside_it_however_little_it_got() {
+    // Every 1.5 s a packet, which is answered late: always under way. And who had nothing to say.
+    let slow = |host: u8, wait_ms: u32| {
+        let packets = download(host, 0, 8, |_| false).into_iter();
+        packets.map(move |packet| {
+            let number = packet.seq.max(packet.ack) / 1000 - u32::from(packet.payload == 0);
+            let wait_ms = if packet.payload == 0 { wait_ms } else { 0 };
+            Packet {
+                at_us: (1500 * number + wait_ms) * 1000 + 7,
+                ..packet
+            }
+        })
+    };
+    let large = download(1, 0, 1200, |_| false).into_iter();
+    let packets = large.chain(slow(2, 1400)).chain(slow(3, 20)).collect();
+    with_scene(packets, |scene, options| {
+        assert_eq!((scene.flows.len(), scene.small.len()), (1, 2));
+        let chart = bars::goodput(std::slice::from_ref(scene), options).unwrap();
+        let found = texts(&chart);
+        let has = |name: &str| found.contains(&name);
+        assert!(
+            has("10.0.0.1 → 10.0.0.200") && has("10.0.0.2 → 10.0.0.200"),
+            "{found:?}"
+        );
+        assert!(!has("10.0.0.3 → 10.0.0.200"), "{found:?}");
+        let said = "n = 2 flows in 1 capture · 1 flow under 1 % of the largest not drawn";
+        assert!(has(said), "{found:?}");
+    });
+}

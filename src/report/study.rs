@@ -1,6 +1,7 @@
 //! The tables of a study as files in one folder: Parquet, CSV, Markdown and LaTeX.
 
 mod latex;
+mod means;
 mod readable;
 mod text;
 
@@ -14,7 +15,7 @@ use crate::table::StudyTable;
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub(in crate::report) use {
     readable::columns,
-    text::{in_full, rounded},
+    text::{in_full, rounded, shown},
 };
 
 /// Endings of the files of a table.

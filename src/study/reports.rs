@@ -1,11 +1,13 @@
 //! The tables of published studies as built-in reports.
 
 mod access_network;
+mod builder;
 mod heat_map;
 mod mobility;
 mod pairs;
 mod series;
 mod split_accuracy;
+mod summary;
 mod utilisation_grid;
 
 use super::labels::{Label, LabelKind, LabelValue};
@@ -14,18 +16,20 @@ use super::measure::SeriesKind;
 use super::metrics::Metric;
 use super::results::StudyResults;
 use super::units::{Dimension, parse_time};
+use builder::Builder;
 pub use heat_map::HeatMapReport;
 pub use series::SeriesReport;
 pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "access-network",
     "heat-map",
     "mobility",
     "pairs",
     "series",
     "split-accuracy",
+    "summary",
     "utilisation-grid",
 ];
 
@@ -61,6 +65,11 @@ pub enum ReportPlan {
     Series(SeriesReport),
     /// Predicted beside measured throughput.
     SplitAccuracy,
+    /// Means with their confidence intervals, of the metrics that most papers are about.
+    Summary {
+        /// What it tells of delays.
+        delay: Metric,
+    },
     /// Utilisation over loss and delay, and what splitting connections would gain.
     UtilisationGrid(GridLabels),
 }
@@ -130,6 +139,11 @@ impl ReportPlan {
                 options.only(&[]);
                 Some(Self::SplitAccuracy)
             }
+            "summary" => {
+                options.only(&["delay"]);
+                let delay = options.delay_metric()?;
+                Some(Self::Summary { delay })
+            }
             "utilisation-grid" => {
                 options.only(&["variant", "loss", "delay", "rate"]);
                 options.grid().map(Self::UtilisationGrid)
@@ -152,6 +166,7 @@ impl ReportPlan {
             Self::Pairs { .. } => "pairs",
             Self::Series(_) => "series",
             Self::SplitAccuracy => "split-accuracy",
+            Self::Summary { .. } => "summary",
             Self::UtilisationGrid(_) => "utilisation-grid",
         }
     }
@@ -168,6 +183,7 @@ impl ReportPlan {
             Self::Pairs { .. } => "runs of two flows",
             Self::Series(_) => "captures, or tables with a row for each point in time",
             Self::SplitAccuracy => "runs with goodput_bps and predicted_bps",
+            Self::Summary { .. } => "runs that have one of its metrics",
             Self::UtilisationGrid(_) => "runs of one flow with a capacity, a loss and a delay",
         }
     }
@@ -198,6 +214,7 @@ impl ReportPlan {
             Self::Pairs { variant } => pairs::tables(results, *variant),
             Self::Series(report) => series::tables(results, *report),
             Self::SplitAccuracy => split_accuracy::tables(results),
+            Self::Summary { delay } => summary::tables(results, *delay),
             Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
     }
@@ -427,6 +444,20 @@ impl Options<'_> {
         kind.map(Some).ok_or(())
     }
 
+    /// What a summary tells of delays.
+    fn delay_metric(&mut self) -> Option<Metric> {
+        let Some(given) = self.get("delay").cloned() else {
+            return Some(summary::DELAYS[0]);
+        };
+        let metric = Metric::named(&given.value).filter(|of| summary::DELAYS.contains(of));
+        if metric.is_none() {
+            let hint = suggestion(&given.value, &summary::DELAYS.map(Metric::name));
+            let message = format!("'delay' cannot be '{}'{hint}", given.value);
+            self.document.mistake(given.line, message);
+        }
+        metric
+    }
+
     /// The variant that others are compared with.
     fn reference(&mut self, variant: usize) -> Option<LabelValue> {
         let Some(given) = self.get("reference").cloned() else {
@@ -486,96 +517,6 @@ pub enum Cells {
     Real(Vec<Option<f64>>),
     /// Counts.
     Count(Vec<Option<u64>>),
-}
-
-/// Rows of a report being made, with columns taken from them.
-struct Builder<R> {
-    rows: Vec<R>,
-    columns: Vec<ReportColumn>,
-}
-
-impl<R> Builder<R> {
-    fn new(rows: Vec<R>) -> Self {
-        Self {
-            rows,
-            columns: Vec::new(),
-        }
-    }
-
-    /// Adds a column. One that a label is called like already says whose it is.
-    fn add(mut self, name: impl Into<String>, cells: Cells) -> Self {
-        let mut name = name.into();
-        while self.columns.iter().any(|column| column.name == name) {
-            name = format!("report_{name}");
-        }
-        self.columns.push(ReportColumn {
-            name,
-            cells,
-            is_share: false,
-        });
-        self
-    }
-
-    fn text(self, name: impl Into<String>, of: impl Fn(&R) -> Option<String>) -> Self {
-        let cells = self.rows.iter().map(of).collect();
-        self.add(name, Cells::Text(cells))
-    }
-
-    fn real(self, name: impl Into<String>, of: impl Fn(&R) -> Option<f64>) -> Self {
-        let cells = self.rows.iter().map(of).collect();
-        self.add(name, Cells::Real(cells))
-    }
-
-    /// Ratios that are read in percent.
-    fn share(self, name: impl Into<String>, of: impl Fn(&R) -> Option<f64>) -> Self {
-        let mut all = self.real(name, of);
-        if let Some(column) = all.columns.last_mut() {
-            column.is_share = true;
-        }
-        all
-    }
-
-    fn count(self, name: impl Into<String>, of: impl Fn(&R) -> Option<u64>) -> Self {
-        let cells = self.rows.iter().map(of).collect();
-        self.add(name, Cells::Count(cells))
-    }
-
-    /// A column for each of these labels that any row has, from the key of a row.
-    fn labels(
-        mut self,
-        results: &StudyResults,
-        places: &[usize],
-        key_of: impl Fn(&R) -> &Vec<Option<LabelValue>>,
-    ) -> Self {
-        for (index, &place) in places.iter().enumerate() {
-            if self.rows.iter().any(|row| key_of(row)[index].is_some()) {
-                let name = results.labels[place].column();
-                self = self.label(name, |row| key_of(row)[index].as_ref());
-            }
-        }
-        self
-    }
-
-    /// A column of the values of a label: of numbers, where all are.
-    fn label(self, name: impl Into<String>, of: impl Fn(&R) -> Option<&LabelValue>) -> Self {
-        let values = || self.rows.iter().map(&of);
-        let mut known = values().flatten().peekable();
-        let cells = if known.peek().is_some() && known.all(|value| value.number().is_some()) {
-            Cells::Real(values().map(|value| value?.number()).collect())
-        } else {
-            let text = |value: &LabelValue| value.text().to_owned();
-            Cells::Text(values().map(|value| value.map(text)).collect())
-        };
-        self.add(name, cells)
-    }
-
-    fn table(self, name: &str, title: &str) -> ReportTable {
-        ReportTable {
-            name: name.to_owned(),
-            title: title.to_owned(),
-            columns: self.columns,
-        }
-    }
 }
 
 /// Values of labels.

@@ -15,6 +15,29 @@ pub enum Cell {
     Real(f64),
     /// A value of a label that is a number: it tells rows apart, by all of its digits.
     Label(f64),
+    /// A mean.
+    Mean {
+        /// Its value.
+        value: f64,
+        /// Half of its confidence interval, where it has one.
+        half: Option<f64>,
+        /// Of how many values, where other means of its row are of another number.
+        n: Option<u64>,
+    },
+}
+
+impl Cell {
+    /// Its number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Null | Self::Text(_) => None,
+            Self::Whole(number) => Some(*number as f64),
+            Self::Real(number) | Self::Label(number) | Self::Mean { value: number, .. } => {
+                Some(*number)
+            }
+        }
+    }
 }
 
 /// The columns of a table: name and cells, each as long as the table.

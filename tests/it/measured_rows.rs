@@ -220,3 +220,74 @@ fn a_label_whose_type_is_text_has_all_digits_of_its_cells() {
         assert_eq!(texts, expected);
     }
 }
+
+/// Two flows in each run, and runs of which no flows are known.
+const SUMMARY: &str = r#"
+[study]
+group_by = ["cca"]
+report = "summary"
+[[measured]]
+files = "flows.csv"
+rows = "flows"
+run = ["run"]
+columns = { run = "run", cca = "cca" }
+metrics = { goodput_bps = "a_bps", rtt_ns_mean = "rtt_ns", queue_delay_ns_mean = "queue_ns" }
+[[measured]]
+files = "runs.csv"
+columns = { run = "run", cca = "cca" }
+metrics = { goodput_bps = "a_bps" }
+"#;
+
+fn summary_of(more: &str) -> tempfile::TempDir {
+    let flows = "run,cca,a_bps,rtt_ns,queue_ns\n1,bbr,8e6,40e6,2e7\n1,reno,1e6,50e6,3e7\n2,bbr,9e6,,1e7\n2,reno,3e6,60e6,3e7\n";
+    let runs = "run,cca,a_bps\n3,vegas,5e6\n";
+    folder_with(
+        &[("flows.csv", flows), ("runs.csv", runs)],
+        &format!("{SUMMARY}{more}"),
+    )
+}
+
+#[test]
+fn a_summary_has_what_flows_got_and_runs_where_no_flows_are_known() {
+    let results = carried_out(summary_of("").path());
+    let table = report(&results, "summary");
+    // No run of both as a whole.
+    assert_eq!(column(table, "cca"), ["bbr", "reno", "vegas"]);
+    assert_eq!(column(table, "n"), ["2", "2", "1"]);
+    assert_eq!(column(table, "rtt_ms_n")[..2], ["1", "2"]);
+    let goodputs = numbers(table, "goodput_mbps_mean");
+    assert_eq!(goodputs, [Some(8.5), Some(2.0), Some(5.0)]);
+    // t(0.975, 1) = 12.706: times s / sqrt(2), which is half of the difference.
+    let halves = numbers(table, "goodput_mbps_ci95_half");
+    assert!(
+        (halves[0].unwrap() - 12.706 * 0.5).abs() < 1e-3,
+        "{halves:?}"
+    );
+    assert_eq!(halves[2], None);
+    let folder = summary_of("");
+    let args = ["study", "study.toml", "--out", "out", "--no-charts"];
+    assert_eq!(run(folder.path(), &args).status, 0);
+    let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
+    let text = read("report-summary.md");
+    assert!(
+        text.contains("| n | Goodput (Mbit/s) | RTT (ms) |\n"),
+        "{text}"
+    );
+    assert!(text.contains(" | 2 | 8.5 ± 6.4 | 40 (n = 1) |\n"), "{text}");
+    assert!(text.contains(" | 1 | 5 |  |\n"), "{text}");
+    let text = read("report-summary.tex");
+    assert!(
+        text.contains(" & 2 & 8.5 $\\pm$ 6.4 & 40 (n = 1) \\\\\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_summary_tells_of_the_queue_where_the_manifest_says_so() {
+    let section = "[reports.summary]\ndelay = \"queue_delay_ns_mean\"\n";
+    let results = carried_out(summary_of(section).path());
+    let delays = numbers(report(&results, "summary"), "queue_delay_ms_mean");
+    assert_eq!(delays, [Some(15.0), Some(30.0), None]);
+    let said = mistakes(summary_of(&section.replace("queue_delay_ns_mean", "rtt_ns_max")).path());
+    assert!(said.contains("'delay' cannot be 'rtt_ns_max'"), "{said}");
+}

@@ -122,6 +122,7 @@ fn every_column_of_a_report_is_in_metrics_md_and_the_reverse() {
                     ["composition", "rows", "columns", "group_by"].contains(&name.as_str())
                 }
                 "heat-map-change" => name == "composition",
+                "summary" => name == "composition" || name.starts_with("queue_delay_ms_"),
                 "series" => ["throughput_mbps", "ping_ms", "rtt_ms"].contains(&name.as_str()),
                 "series-boxes" => ["goodput_mbps", "series"].contains(&name.as_str()),
                 "series-anova" => name == "tests",
@@ -157,7 +158,7 @@ fn all_reports() -> Vec<ReportTable> {
 [study]
 group_by = ["cca", "loss", "delay"]
 baseline = { cca = "cubic" }
-report = ["access-network", "heat-map", "mobility", "pairs", "series", "split-accuracy", "utilisation-grid"]
+report = ["access-network", "heat-map", "mobility", "pairs", "series", "split-accuracy", "summary", "utilisation-grid"]
 [labels.loss]
 unit = "%"
 [labels.delay]

@@ -142,7 +142,8 @@ impl Roles {
                 | ReportPlan::Mobility { variant }
                 | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
                 ReportPlan::Series(report) => told.variant = Some(report.variant),
-                ReportPlan::HeatMap(_) | ReportPlan::SplitAccuracy => {}
+                ReportPlan::HeatMap(_) | ReportPlan::SplitAccuracy | ReportPlan::Summary { .. } => {
+                }
                 ReportPlan::UtilisationGrid(labels) => {
                     told.variant = Some(labels.variant);
                     told.loss = Some(labels.loss);

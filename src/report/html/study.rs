@@ -7,7 +7,7 @@ use crate::table::StudyTable;
 use crate::table::cells::Cell as TableCell;
 
 use super::super::chart::{StudyChart, Theme};
-use super::super::study::{columns, in_full, rounded};
+use super::super::study::{columns, in_full, rounded, shown};
 use super::super::terminal::{counted, grouped, lacks};
 use super::{Block, Cell, Page, PageTable, section};
 
@@ -180,5 +180,6 @@ fn cell(cell: &TableCell) -> Cell {
         TableCell::Whole(number) => Cell::number(Some(*number as f64), |_| number.to_string()),
         TableCell::Real(number) => Cell::number(Some(*number), rounded),
         TableCell::Label(number) => Cell::number(Some(*number), in_full),
+        TableCell::Mean { value, .. } => Cell::number(Some(*value), |_| shown(cell)),
     }
 }

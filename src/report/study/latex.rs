@@ -362,14 +362,14 @@ fn in_latex(cell: &Cell) -> String {
     }
     match text.split_once('e') {
         Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
-        None => text.replace('-', "$-$"),
+        None => text.replace('-', "$-$").replace('±', "$\\pm$"),
     }
 }
 
 /// Width of what a cell shows, in points at normal size.
 fn width_of_cell(text: &str, cell: &Cell) -> f64 {
     let minus = text.matches('-').count() as f64;
-    let is_number = matches!(cell, Cell::Whole(_) | Cell::Real(_) | Cell::Label(_));
+    let is_number = !matches!(cell, Cell::Null | Cell::Text(_));
     match text.split_once('e').filter(|_| is_number) {
         // Times ten, and a power in smaller letters.
         Some((number, power)) => width(number) + 24.0 + 0.8 * width(power) + 4.5 * minus,
@@ -585,6 +585,14 @@ mod tests {
             (Cell::Whole(1200), "1200"),
             (Cell::Text("bbr-lt".to_owned()), "bbr-lt"),
             (Cell::Null, ""),
+            (
+                Cell::Mean {
+                    value: -0.5,
+                    half: Some(0.25),
+                    n: None,
+                },
+                "$-$0.50 $\\pm$ 0.25",
+            ),
         ] {
             assert_eq!(in_latex(&cell), text);
         }

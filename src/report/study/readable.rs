@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::means;
 use crate::study::Metric;
 use crate::study::units::Unit;
 use crate::table::StudyTable;
@@ -25,6 +26,7 @@ pub(in crate::report) struct ReadableColumn {
 pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
     let mut columns = cells(&table.frame);
     columns.retain(|(_, cells)| cells.is_empty() || cells.iter().any(holds_anything));
+    let columns = means::merged(&columns);
     let metrics = MetricUnits::of(&columns);
     let readable = |(name, cells): (String, Vec<Cell>)| {
         let is_key = table.keys.contains(&name);
@@ -49,7 +51,7 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
             let scale = if is_key {
                 Scale::own(&name)
             } else {
-                Scale::of(&name, cells.iter().filter_map(number))
+                Scale::of(&name, cells.iter().filter_map(Cell::number))
             };
             let cells = cells.into_iter().map(|cell| scale.scaled(cell, 1));
             (heading(&name, scale.symbol), cells.collect())
@@ -161,7 +163,7 @@ impl Scale {
     }
 
     fn scaled(self, cell: Cell, power: i32) -> Cell {
-        match (number(&cell), self.factor) {
+        match (cell.number(), self.factor) {
             (Some(number), Some(factor)) => Cell::Real(number * factor.powi(power)),
             _ => cell,
         }
@@ -173,14 +175,6 @@ fn middle(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut magnitudes: Vec<f64> = numbers.map(f64::abs).filter(|&of| of > 0.0).collect();
     magnitudes.sort_by(f64::total_cmp);
     magnitudes.get(magnitudes.len() / 2).copied().unwrap_or(0.0)
-}
-
-fn number(cell: &Cell) -> Option<f64> {
-    match cell {
-        Cell::Null | Cell::Text(_) => None,
-        Cell::Whole(number) => Some(*number as f64),
-        Cell::Real(number) | Cell::Label(number) => Some(*number),
-    }
 }
 
 /// The units of a table in which rows are about one metric or another.
@@ -210,7 +204,7 @@ impl MetricUnits {
             for (row, cell) in rows.iter().zip(cells) {
                 let of = magnitudes.entry(row.as_deref().unwrap_or("")).or_default();
                 let root = |number: f64| number.abs().powf(1.0 / f64::from(power));
-                of.extend(number(cell).map(root));
+                of.extend(cell.number().map(root));
             }
         }
         let scale = |(name, of): (&str, Vec<f64>)| {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::means;
 use super::readable::columns;
 use crate::table::StudyTable;
 use crate::table::cells::Cell;
@@ -31,13 +32,14 @@ pub(super) fn is_text(column: &[Cell]) -> bool {
     column.iter().any(|cell| matches!(cell, Cell::Text(_)))
 }
 
-pub(super) fn shown(cell: &Cell) -> String {
+pub(in crate::report) fn shown(cell: &Cell) -> String {
     match cell {
         Cell::Null => String::new(),
         Cell::Text(text) => text.clone(),
         Cell::Whole(number) => number.to_string(),
         Cell::Real(number) => rounded(*number),
         Cell::Label(number) => in_full(*number),
+        Cell::Mean { value, half, n } => means::shown(*value, *half, *n),
     }
 }
 

@@ -191,7 +191,7 @@ impl ReportPlan {
     /// Whether it needs flows over time.
     #[must_use]
     pub const fn needs_samples(&self) -> bool {
-        matches!(self, Self::Mobility { .. })
+        matches!(self, Self::Mobility { .. } | Self::Pairs { .. })
     }
 
     /// The step in which it needs runs over time, in ns.

@@ -67,7 +67,10 @@ impl BandLines {
             return bare.draw_as(style, looks);
         }
         let (low, high) = Reach::of(self.estimates()).range(self.estimates())?;
-        let at: Vec<f64> = self.points().map(|&(x, _)| x).collect();
+        // Time begins at 0.
+        let begin = (self.x == Quantity::TIME).then_some(0.0);
+        let at = self.points().map(|&(x, _)| x).chain(begin);
+        let at: Vec<f64> = at.collect();
         let x = Axis::for_chosen(self.x, &at, style.size.ticks_across(1.0))?;
         let x = Axis {
             title: x.title.replacen(self.x.name, &self.x_name, 1),

@@ -9,6 +9,7 @@ mod amounts;
 mod grid;
 mod metric_map;
 mod mobility;
+mod pair_series;
 mod pairs;
 mod series;
 mod settings;
@@ -75,6 +76,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     amounts::boxes(&study, &mut charts);
     series::series(&study, reports, &mut charts);
     pairs::fness(&study, &mut charts);
+    pair_series::goodput(&study, &mut charts);
     pairs::queue_share(&study, &mut charts);
     pairs::retransmissions(&study, &mut charts);
     pairs::completion(&study, &mut charts);
@@ -84,7 +86,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     splits::split_maps(&study, &mut charts);
     splits::accuracy(&study, &mut charts);
     mobility::spiders(&study, &mut charts);
-    mobility::ecdfs(&study, &mut charts);
+    mobility::ecdfs(&study, reports, &mut charts);
     charts
 }
 

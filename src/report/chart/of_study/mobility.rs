@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::metric::stats::mean;
-use crate::study::{LabelValue, Metric, StudyRun};
+use crate::study::{LabelValue, Metric, ReportPlan, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::distribution::{Distribution, Distributions};
@@ -79,8 +79,12 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
 }
 
 /// How the balanced metric of bins is distributed, by variant.
-pub(super) fn ecdfs(study: &Study<'_>, charts: &mut StudyCharts) {
+pub(super) fn ecdfs(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     type Values = BTreeMap<Variant, Vec<f64>>;
+    let is_asked_for = |report: &ReportPlan| matches!(report, ReportPlan::Mobility { .. });
+    if !reports.iter().any(is_asked_for) {
+        return;
+    }
     let of_mobility = study.of_mobility();
     let settings = study.settings(&[]);
     let mut found: BTreeMap<Setting, Values> = BTreeMap::new();

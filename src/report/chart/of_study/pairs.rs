@@ -16,7 +16,7 @@ use super::amounts::left_out_note;
 use super::settings::{Page, Setting, name_of};
 use super::{CHARTS_MAX, MAPS_MAX, Study, StudyCharts, drawn};
 
-const TOPIC: &str = "Two flows";
+pub(super) const TOPIC: &str = "Two flows";
 
 /// Pairs of variants on one chart.
 const PAIRS_MAX: usize = 18;
@@ -33,7 +33,7 @@ type Variant = Option<LabelValue>;
 
 impl Study<'_> {
     /// Runs of two flows, in the order of their start.
-    fn pairs(&self) -> impl Iterator<Item = (&StudyRun, [&StudyFlow; 2])> {
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (&StudyRun, [&StudyFlow; 2])> {
         self.runs().filter_map(|run| match run.flows.as_slice() {
             [first, second] => Some((run, [first, second])),
             _ => None,
@@ -41,14 +41,14 @@ impl Study<'_> {
     }
 
     /// The variants of two flows; none where a label tells variants and one of the two has none.
-    fn variants_of_pair(&self, flows: [&StudyFlow; 2]) -> Option<[Variant; 2]> {
+    pub(super) fn variants_of_pair(&self, flows: [&StudyFlow; 2]) -> Option<[Variant; 2]> {
         let variants = flows.map(|flow| self.variant_of(flow));
         let are_told = self.roles.variant.is_none() || variants.iter().all(Option::is_some);
         are_told.then_some(variants)
     }
 
     /// The setting of a run of two flows: labels that only one of them has are none.
-    fn setting_of_pair(&self, run: &StudyRun) -> Setting {
+    pub(super) fn setting_of_pair(&self, run: &StudyRun) -> Setting {
         self.settings(&[]).setting(&run.labels)
     }
 }

@@ -4,6 +4,7 @@ mod delays;
 mod lines;
 mod looks;
 mod pages;
+mod pair_series;
 mod pairs;
 mod rates;
 mod series;

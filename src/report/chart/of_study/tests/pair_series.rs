@@ -1,0 +1,79 @@
+//! Goodput of two flows over time.
+
+use super::*;
+use crate::study::Sample;
+
+/// A second of a flow in bins of 10 ms, from one on.
+fn second(first_bin: i64, goodput_bps: f64) -> Vec<Sample> {
+    let sample = |bin: i64| Sample {
+        time_ns: (first_bin + bin) * 10_000_000,
+        goodput_bps,
+        ..Sample::default()
+    };
+    (0..100).map(sample).collect()
+}
+
+/// Runs of two flows each: the variant, the bin in which it begins and its goodput.
+fn drawn(runs: &[[(&str, i64, f64); 2]]) -> Vec<StudyChart> {
+    let mut draft = Draft::new(&[]);
+    for run in runs {
+        draft.run(
+            &[],
+            &[],
+            &run.map(|(variant, ..)| FlowOf(variant, (0, 1), &[])),
+        );
+        let flows = &mut draft.0.runs.last_mut().unwrap().flows;
+        for (flow, &(_, first, bps)) in flows.iter_mut().zip(run) {
+            flow.measure.samples = second(first, bps);
+        }
+    }
+    draft.charts(&[])
+}
+
+fn of_pairs(charts: &[StudyChart]) -> Vec<String> {
+    let charts = charts
+        .iter()
+        .filter(|chart| chart.stem.starts_with("pair-goodput"));
+    charts.map(|chart| texts(&chart.canvas).join(" ")).collect()
+}
+
+#[test]
+fn runs_of_a_pair_are_one_chart_with_medians_and_quartiles() {
+    // Whoever stands first: both begin at once.
+    let runs: Vec<_> = (0..4)
+        .map(|run| {
+            let of = [("bbr", 0, 6e6 + 1e6 * f64::from(run)), ("cubic", 1, 2e6)];
+            if run % 2 == 0 { of } else { [of[1], of[0]] }
+        })
+        .collect();
+    let found = of_pairs(&drawn(&runs));
+    let [chart] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    for said in [
+        "Goodput of two flows over time – draft: bbr | cubic",
+        "steps of 20.0 ms; median of runs · n = 4",
+        "quartiles",
+        "Time since the first flow began",
+    ] {
+        assert!(chart.contains(said), "{said}: {chart}");
+    }
+    // Of one run there is nothing to take together.
+    assert!(of_pairs(&drawn(&runs[..1])).is_empty());
+}
+
+#[test]
+fn orders_of_start_are_apart_where_they_matter() {
+    let [bbr, cubic] = [("bbr", 0, 6e6), ("cubic", 50, 2e6)];
+    let turned = [("cubic", 0, 2e6), ("bbr", 50, 6e6)];
+    let found = of_pairs(&drawn(&[[bbr, cubic], turned, [bbr, cubic], turned]));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("bbr | cubic, bbr first"), "{found:?}");
+    assert!(found[1].contains("bbr | cubic, cubic first"), "{found:?}");
+    let same = [("bbr", 0, 6e6), ("bbr", 50, 2e6)];
+    let found = of_pairs(&drawn(&[same, same]));
+    assert!(
+        found[0].contains("bbr, first") && found[0].contains("bbr, second"),
+        "{found:?}"
+    );
+}

@@ -23,6 +23,9 @@ const STEPS_MIN: u64 = 3;
 /// a flow's first packets delay that.
 const EARLY_MAX: u32 = 8;
 
+/// Steps that are counted, but for some more until it is looked at how many there are.
+const STEPS_MAX: u32 = u32::MAX / 2;
+
 /// Steps for each doubt, from which on a counter is this connection's even where most packets skip ids.
 const PROVEN_STEPS: u64 = 64;
 
@@ -44,9 +47,8 @@ pub(super) struct IdCounter {
     last_packets: u16,
     /// Ids skipped by the last packet, as far as nothing explains them yet.
     last_skipped: u16,
-    /// Saturates, as the next does.
     steps: u32,
-    /// Packets on the wire of frames that a network card takes apart, besides one for each step.
+    /// Packets on the wire of frames that a network card takes apart, besides one for each step; saturates.
     further: u32,
     /// Steps that were not by one, as far as nothing explains what they skipped.
     others: u32,
@@ -159,7 +161,8 @@ impl IdCounter {
         if is_next {
             self.last_skipped = 0;
             self.unwrapped = next;
-            self.steps = self.steps.saturating_add(1);
+            // Which ends at `STEPS_MAX` whenever turns are due.
+            self.steps += 1;
         }
         is_next
     }
@@ -195,7 +198,7 @@ impl IdCounter {
         if id == 0 && self.counting && delta.unsigned_abs() > Self::JUMP_MAX.unsigned_abs() {
             return Step::Unknown;
         }
-        self.steps = self.steps.saturating_add(1);
+        self.steps = (self.steps + 1).min(STEPS_MAX);
         self.last_skipped = 0;
         match delta.cmp(&0) {
             Ordering::Equal => {

@@ -52,6 +52,16 @@ fn a_counter_counts_where_half_of_the_packets_are_lost_or_late() {
     assert!(!steps(&[10, 22, 11, 34, 23, 46, 35, 58, 47, 60, 59]).1);
 }
 
+#[test]
+fn steps_of_a_flow_of_billions_of_packets_are_counted_no_further() {
+    let mut counter = IdCounter::default();
+    (0..10).for_each(|id| _ = counter.take(id, 1));
+    counter.steps = STEPS_MAX;
+    let turns = (10..u16::MAX).chain((0..3).flat_map(|_| 0..u16::MAX));
+    turns.for_each(|id| _ = counter.take(id, 1));
+    assert!(counter.counts() && counter.steps < STEPS_MAX + u32::from(u16::MAX));
+}
+
 /// A frame of 45 packets takes 45 ids, and so does one that was lost as a whole: what was skipped is held against packets.
 #[test]
 fn a_counter_counts_where_whole_frames_are_lost() {

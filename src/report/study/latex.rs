@@ -1,9 +1,11 @@
 //! Tables of a study in LaTeX, that fit a page: numbers rounded to four digits.
 
+mod form;
 mod letters;
 
 use std::fmt::Write as _;
 
+use form::{Form, Headings};
 use letters::{escaped, needs, row};
 
 use super::readable::{self, ReadableColumn};
@@ -16,8 +18,8 @@ use crate::table::cells::Cell;
 /// One that fits a page floats, and stands in documents of one and of two columns; a longer one is a
 /// `longtable` that runs over pages, which two columns have no place for, as its second line says.
 ///
-/// One that is wider than a page has smaller letters; one that is wider then has upright names of columns, too; one that
-/// is wider even so lies across the page; and what is too wide for that is cut into several below each other, each with
+/// One that is wider than a page has smaller letters; one that is wider then has names of columns in two lines, or upright
+/// ones; one that is wider even so lies across the page; and what is too wide for that is cut into several below each other, each with
 /// the columns that tell rows apart.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = readable::columns(table).into_iter();
@@ -77,118 +79,6 @@ fn over_pages(parts: &[Part<'_>], title: &str, form: Form, rows: usize) -> Strin
     text
 }
 
-/// How a table lies on its page; lengths in points.
-#[derive(Clone, Copy)]
-struct Form {
-    /// What is around it where it fits a page, over both columns of a document that has two.
-    float: [&'static str; 2],
-    packages_of_float: &'static str,
-    /// What is around it where it runs over pages.
-    begin: &'static str,
-    end: &'static str,
-    packages: &'static str,
-    /// What makes its letters smaller, and its columns closer.
-    letters_begin: &'static str,
-    /// Width and height of the text of a page: what the class `article` has on the smaller of the usual papers.
-    page: f64,
-    page_height: f64,
-    /// Width of letters over that of the normal size.
-    letters: f64,
-    /// From one line to the next.
-    line: f64,
-    /// Space between two columns.
-    space: f64,
-    /// Whether names of columns stand upright.
-    upright: bool,
-}
-
-impl Form {
-    const NORMAL: Self = Self {
-        float: ["\\begin{table*}", "\\end{table*}"],
-        packages_of_float: "booktabs",
-        begin: "{",
-        end: "}\n",
-        packages: "booktabs,longtable",
-        letters_begin: "",
-        page: 344.0,
-        page_height: 548.0,
-        letters: 1.0,
-        line: 12.0,
-        space: 12.0,
-        upright: false,
-    };
-    const SMALL: Self = Self {
-        letters_begin: "\\footnotesize\\setlength{\\tabcolsep}{3pt}",
-        letters: 0.85,
-        line: 9.5,
-        space: 6.0,
-        ..Self::NORMAL
-    };
-    const UPRIGHT: Self = Self {
-        packages_of_float: "booktabs,graphicx",
-        packages: "booktabs,longtable,graphicx",
-        upright: true,
-        ..Self::SMALL
-    };
-    const ACROSS: Self = Self {
-        // The sideways tables of `rotating` leave the page in the class `acmart`.
-        float: [
-            "\\begin{table*}[p]\n\\centering\\rotatebox{90}{\\begin{minipage}{\\textheight}",
-            "\\end{minipage}}\n\\end{table*}",
-        ],
-        packages_of_float: "booktabs,graphicx",
-        begin: "\\begin{landscape}",
-        end: "\\end{landscape}\n",
-        packages: "booktabs,longtable,graphicx,pdflscape",
-        letters_begin: "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
-        page: 548.0,
-        page_height: 344.0,
-        letters: 0.8,
-        line: 8.0,
-        space: 6.0,
-        upright: true,
-    };
-    const ALL: [Self; 4] = [Self::NORMAL, Self::SMALL, Self::UPRIGHT, Self::ACROSS];
-
-    /// Whether so many rows have room on a page, with a title of two lines and the rules.
-    fn fits_page(self, columns: &[&Column], rows: usize) -> bool {
-        const AROUND: f64 = 48.0;
-        let names = columns.iter().map(|column| column.header_width);
-        let header = if self.upright {
-            names.fold(0.0, f64::max) * self.letters
-        } else {
-            self.line
-        };
-        let lines = columns
-            .iter()
-            .map(|column| column.lines())
-            .fold(1.0, f64::max);
-        AROUND + header + rows as f64 * lines * self.line <= self.page_height
-    }
-
-    fn holds(self, columns: &[&Column]) -> bool {
-        self.width_of(columns) <= self.page
-    }
-
-    fn width_of(self, columns: &[&Column]) -> f64 {
-        columns.iter().map(|column| self.width(column)).sum()
-    }
-
-    /// What a column takes, with the space beside it.
-    fn width(self, column: &Column) -> f64 {
-        let header = if self.upright {
-            LINE
-        } else {
-            column.header_width
-        };
-        let cells = column.cells_width.min(WORDS_WIDTH);
-        header.max(cells) * self.letters + self.space
-    }
-}
-
-/// Height of a line, in points at normal size.
-const LINE: f64 = 9.0;
-
 /// Words that are wider than that take several lines.
 const WORDS_WIDTH: f64 = 150.0;
 
@@ -199,6 +89,8 @@ struct Column {
     is_key: bool,
     cells: Vec<String>,
     header_width: f64,
+    /// The same in two lines.
+    stacked_width: f64,
     cells_width: f64,
 }
 
@@ -223,6 +115,7 @@ impl From<ReadableColumn> for Column {
             is_key,
             cells: typeset.collect(),
             header_width: width(&heading),
+            stacked_width: stacked(&heading).map(width).into_iter().fold(0.0, f64::max),
             cells_width,
             name: heading,
         }
@@ -303,6 +196,18 @@ fn parts(columns: &[Column], form: Form, rows: usize) -> Vec<Part<'_>> {
     parts.into_iter().map(part).collect()
 }
 
+/// A name of a column in two lines: its unit is the second one, or what comes behind the space nearest to its middle;
+/// the second one of a single word is empty.
+fn stacked(name: &str) -> [&str; 2] {
+    let from_middle = |&(place, _): &(usize, &str)| (2 * place).abs_diff(name.len());
+    let unit = name.rfind(" (");
+    let middle = name.match_indices(' ').min_by_key(from_middle);
+    match unit.or(middle.map(|(place, _)| place)) {
+        Some(place) => [&name[..place], &name[place + 1..]],
+        None => [name, ""],
+    }
+}
+
 /// What stands above the rows of a table.
 struct Head {
     alignment: String,
@@ -317,10 +222,14 @@ impl Part<'_> {
     fn head(&self, form: Form) -> Head {
         let names = self.all_columns().map(|column| {
             let name = escaped(&column.name);
-            if form.upright {
-                format!("\\rotatebox{{90}}{{{name}}}")
-            } else {
-                name
+            match (form.headings, stacked(&column.name)) {
+                (Headings::Upright, _) => format!("\\rotatebox{{90}}{{{name}}}"),
+                (Headings::TwoLines, [above, below]) if !below.is_empty() => {
+                    let side = if column.is_text { "l" } else { "r" };
+                    let [above, below] = [above, below].map(escaped);
+                    format!("\\shortstack[{side}]{{\\strut {above}\\\\\\strut {below}}}")
+                }
+                (Headings::TwoLines | Headings::Line, _) => name,
             }
         });
         Head {
@@ -455,9 +364,14 @@ mod tests {
     }
 
     /// A table with so many more columns of numbers.
-    fn with_numbers(mut frame: DataFrame, columns: usize) -> DataFrame {
+    fn with_numbers(frame: DataFrame, columns: usize) -> DataFrame {
+        with_columns(frame, "some_long_name", columns)
+    }
+
+    /// The same with names that begin with this.
+    fn with_columns(mut frame: DataFrame, name: &str, columns: usize) -> DataFrame {
         for column in 0..columns {
-            let name = format!("some_long_name_{column}");
+            let name = format!("{name}_{column}");
             let numbers = vec![12_345_678.9; frame.height()];
             let column = PolarsColumn::new(name.into(), numbers);
             frame.with_column(column).unwrap();
@@ -482,13 +396,21 @@ mod tests {
             "{small}"
         );
         assert!(!small.contains("rotatebox"), "{small}");
+        assert!(!small.contains("shortstack"), "{small}");
         // Names of columns are the widest of it.
-        let upright = of(with_numbers(narrow(), 6));
+        let stacked = of(with_numbers(narrow(), 4));
+        assert!(
+            stacked.contains("\n\\centering\\footnotesize\\setlength"),
+            "{stacked}"
+        );
+        let names = "\nCCA & \\shortstack[r]{\\strut Change\\\\\\strut (\\%)} & \\shortstack[r]{\\strut Some long\\\\\\strut name 0} & ";
+        assert!(stacked.contains(names), "{stacked}");
+        let upright = of(with_columns(narrow(), "incomprehensibilities", 6));
         assert!(upright.starts_with(
             "% \\usepackage{booktabs,graphicx}\n\\begin{table*}\n\\centering\\footnotesize"
         ));
         assert!(
-            upright.contains("\\rotatebox{90}{Some long name 5}"),
+            upright.contains("\\rotatebox{90}{Incomprehensibilities 5}"),
             "{upright}"
         );
         assert!(!upright.contains("minipage"), "{upright}");

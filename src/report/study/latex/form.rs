@@ -1,0 +1,133 @@
+//! How a table lies on its page.
+
+use super::{Column, WORDS_WIDTH};
+
+/// How names of columns stand above these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Headings {
+    Line,
+    /// The unit below the name, or half of a name below the other.
+    TwoLines,
+    Upright,
+}
+
+/// Height of a line, in points at normal size.
+const LINE: f64 = 9.0;
+
+/// How a table lies on its page; lengths in points.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    /// What is around it where it fits a page, over both columns of a document that has two.
+    pub(super) float: [&'static str; 2],
+    pub(super) packages_of_float: &'static str,
+    /// What is around it where it runs over pages.
+    pub(super) begin: &'static str,
+    pub(super) end: &'static str,
+    pub(super) packages: &'static str,
+    /// What makes its letters smaller, and its columns closer.
+    pub(super) letters_begin: &'static str,
+    /// Width and height of the text of a page: what the class `article` has on the smaller of the usual papers.
+    pub(super) page: f64,
+    page_height: f64,
+    /// Width of letters over that of the normal size.
+    pub(super) letters: f64,
+    /// From one line to the next.
+    line: f64,
+    /// Space between two columns.
+    space: f64,
+    pub(super) headings: Headings,
+}
+
+impl Form {
+    const NORMAL: Self = Self {
+        float: ["\\begin{table*}", "\\end{table*}"],
+        packages_of_float: "booktabs",
+        begin: "{",
+        end: "}\n",
+        packages: "booktabs,longtable",
+        letters_begin: "",
+        page: 344.0,
+        page_height: 548.0,
+        letters: 1.0,
+        line: 12.0,
+        space: 12.0,
+        headings: Headings::Line,
+    };
+    const SMALL: Self = Self {
+        letters_begin: "\\footnotesize\\setlength{\\tabcolsep}{3pt}",
+        letters: 0.85,
+        line: 9.5,
+        space: 6.0,
+        ..Self::NORMAL
+    };
+    const STACKED: Self = Self {
+        headings: Headings::TwoLines,
+        ..Self::SMALL
+    };
+    const UPRIGHT: Self = Self {
+        packages_of_float: "booktabs,graphicx",
+        packages: "booktabs,longtable,graphicx",
+        headings: Headings::Upright,
+        ..Self::SMALL
+    };
+    pub(super) const ACROSS: Self = Self {
+        // The sideways tables of `rotating` leave the page in the class `acmart`.
+        float: [
+            "\\begin{table*}[p]\n\\centering\\rotatebox{90}{\\begin{minipage}{\\textheight}",
+            "\\end{minipage}}\n\\end{table*}",
+        ],
+        packages_of_float: "booktabs,graphicx",
+        begin: "\\begin{landscape}",
+        end: "\\end{landscape}\n",
+        packages: "booktabs,longtable,graphicx,pdflscape",
+        letters_begin: "\\scriptsize\\setlength{\\tabcolsep}{3pt}",
+        page: 548.0,
+        page_height: 344.0,
+        letters: 0.8,
+        line: 8.0,
+        space: 6.0,
+        headings: Headings::Upright,
+    };
+    pub(super) const ALL: [Self; 5] = [
+        Self::NORMAL,
+        Self::SMALL,
+        Self::STACKED,
+        Self::UPRIGHT,
+        Self::ACROSS,
+    ];
+
+    /// Whether so many rows have room on a page, with a title of two lines and the rules.
+    pub(super) fn fits_page(self, columns: &[&Column], rows: usize) -> bool {
+        const AROUND: f64 = 48.0;
+        let names = columns.iter().map(|column| column.header_width);
+        let header = match self.headings {
+            Headings::Line => self.line,
+            Headings::TwoLines => 2.0 * self.line,
+            Headings::Upright => names.fold(0.0, f64::max) * self.letters,
+        };
+        let lines = columns
+            .iter()
+            .map(|column| column.lines())
+            .fold(1.0, f64::max);
+        AROUND + header + rows as f64 * lines * self.line <= self.page_height
+    }
+
+    pub(super) fn holds(self, columns: &[&Column]) -> bool {
+        self.width_of(columns) <= self.page
+    }
+
+    pub(super) fn width_of(self, columns: &[&Column]) -> f64 {
+        columns.iter().map(|column| self.width(column)).sum()
+    }
+
+    /// What a column takes, with the space beside it.
+    pub(super) fn width(self, column: &Column) -> f64 {
+        let header = match self.headings {
+            Headings::Line => column.header_width,
+            Headings::TwoLines => column.stacked_width,
+            Headings::Upright => LINE,
+        };
+        let cells = column.cells_width.min(WORDS_WIDTH);
+        header.max(cells) * self.letters + self.space
+    }
+}

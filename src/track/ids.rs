@@ -102,8 +102,8 @@ impl Step {
     }
 }
 
-/// Ids skipped that nothing explains, besides two for each packet on the wire: repeats that an outage swallowed. With more, others
-/// took them: the sender's host counts all that it sends, or a proxy for all its hosts.
+/// Ids skipped that nothing explains, besides two for each packet on the wire: repeats that an outage swallowed. With
+/// more, others took them: the sender's host counts all that it sends, or a proxy for all its hosts.
 const SKIPPED_MAX: u64 = 8;
 
 impl IdCounter {
@@ -277,9 +277,11 @@ impl IdCounter {
 
     /// Ids were skipped, but no byte of the stream, and no loss was being repaired: another
     /// connection may have taken them. But not where they were as many as a frame of several packets has itself, which
-    /// are most likely those of another frame.
+    /// are most likely those of another frame: of this connection, unless its host counts over all, whose uploads beside
+    /// each other have frames of one size.
     pub(super) fn doubt(&mut self) {
-        if self.last_packets > 1 && self.last_skipped == self.last_packets {
+        let is_frame = self.last_packets > 1 && self.last_skipped == self.last_packets;
+        if is_frame && self.scope == Scope::Connection {
             return;
         }
         self.doubts = self.doubts.saturating_add(1);

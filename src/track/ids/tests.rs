@@ -62,7 +62,8 @@ fn steps_of_a_flow_of_billions_of_packets_are_counted_no_further() {
     assert!(counter.counts() && counter.steps < STEPS_MAX + u32::from(u16::MAX));
 }
 
-/// A frame of 45 packets takes 45 ids, and so does one that was lost as a whole: what was skipped is held against packets.
+/// A frame of 45 packets takes 45 ids, and so does one that was lost as a whole: what was skipped is held against
+/// packets.
 #[test]
 fn a_counter_counts_where_whole_frames_are_lost() {
     let frames_before = |packets: u16| {
@@ -90,6 +91,24 @@ fn whole_frames_that_are_skipped_are_no_other_connections_packets() {
     };
     assert!(counts(8, 8));
     assert!(!counts(8, 7) && !counts(1, 1));
+}
+
+/// Two uploads of a Windows host, whose frames are of 45 packets each: of the other one there are as many as of this one's
+/// every other frame.
+#[test]
+fn whole_frames_that_are_skipped_are_other_connections_where_the_host_counts_over_all() {
+    let mut counter = IdCounter::default();
+    counter.suspect();
+    let mut id = 1_u16;
+    for frame in 0..20 {
+        counter.take(id, 45);
+        let is_behind_another = frame % 2 == 1;
+        if is_behind_another {
+            counter.doubt();
+        }
+        id += if frame % 2 == 0 { 90 } else { 45 };
+    }
+    assert!(!counter.counts() && counter.scope == Scope::Shared);
 }
 
 /// As of a sender each of whose repeats has a new packet behind it that is lost: until these are repeated, no byte tells

@@ -68,8 +68,8 @@ fn pair_of<'r>(study: &Study<'_>, flows: [&'r StudyFlow; 2]) -> Option<(Pair, [&
         samples.map(|samples| Some((samples.first()?.time_ns, samples.last()?.time_ns)));
     let (one, two) = (one?, two?);
     let [first, second] = study.variants_of_pair(flows)?;
-    let all_ns = one.1.max(two.1) - one.0.min(two.0);
-    let begin_together = (two.0 - one.0).abs() as f64 <= TOGETHER * all_ns as f64;
+    let all_ns = one.1.max(two.1).abs_diff(one.0.min(two.0));
+    let begin_together = two.0.abs_diff(one.0) as f64 <= TOGETHER * all_ns as f64;
     let is_turned = second < first;
     let began = usize::from(is_turned);
     // Flows of one variant are told apart by who began, whenever that was.
@@ -148,7 +148,7 @@ impl PairRuns<'_> {
     fn bin_ns(&self) -> Option<i64> {
         let steps = self.samples().flat_map(|samples| {
             let pairs = samples.windows(2);
-            pairs.map(|pair| pair[1].time_ns - pair[0].time_ns)
+            pairs.map(|pair| pair[1].time_ns.saturating_sub(pair[0].time_ns))
         });
         steps.filter(|&step| step > 0).min()
     }
@@ -158,15 +158,15 @@ impl PairRuns<'_> {
         let spans = self.runs.iter().map(|run| {
             let last = run.iter().filter_map(|samples| samples.last());
             let last_ns = last.map(|sample| sample.time_ns).max().unwrap_or(0);
-            (last_ns - began_ns(run)) / bin_ns
+            last_ns.saturating_sub(began_ns(run)) / bin_ns
         });
         let bins = spans.max().unwrap_or(0);
         let mut ladder = (0..).flat_map(|power| STEPS.map(|step| step * 10_i64.pow(power)));
         ladder.find(|step| bins / step <= STEPS_MAX).unwrap_or(1)
     }
 
-    /// What a flow got in each step that most runs have, a value a run that has all of it. Bins in which a flow begins or ends are less than
-    /// a bin.
+    /// What a flow got in each step that most runs have, a value a run that has all of it. Bins in which a flow begins or
+    /// ends are less than a bin.
     fn steps(&self, flow: usize, bin_ns: i64, step_bins: i64) -> BTreeMap<i64, Vec<f64>> {
         let mut steps: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
         for run in &self.runs {
@@ -176,7 +176,8 @@ impl PairRuns<'_> {
                 .split_first()
                 .and_then(|(_, rest)| rest.split_last());
             for sample in inner.into_iter().flat_map(|(_, inner)| inner) {
-                let step = (sample.time_ns - began_ns).div_euclid(bin_ns * step_bins);
+                let after_ns = sample.time_ns.saturating_sub(began_ns);
+                let step = after_ns.div_euclid(bin_ns * step_bins);
                 let (bins, sum) = own.entry(step).or_default();
                 *bins += 1;
                 *sum += sample.goodput_bps;
@@ -263,6 +264,24 @@ mod tests {
             [of(20), of(51), of(90), of(600), of(60_001)],
             [1, 1, 2, 20, 2000]
         );
+    }
+
+    #[test]
+    fn whatever_a_capture_is_dated_its_steps_are_few() {
+        let at = |time_ns| Sample {
+            time_ns,
+            ..Sample::default()
+        };
+        let all = [i64::MIN, -1, 0, i64::MAX].map(at);
+        let pair = PairRuns {
+            runs: vec![[&all, &all]; 2],
+            has_windows: false,
+        };
+        let bin_ns = pair.bin_ns().unwrap();
+        assert_eq!(bin_ns, 1);
+        let step_bins = pair.step_bins(bin_ns);
+        assert!(i64::MAX / step_bins <= STEPS_MAX);
+        assert!(pair.steps(0, bin_ns, step_bins).is_empty());
     }
 
     #[test]

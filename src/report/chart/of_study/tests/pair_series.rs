@@ -14,7 +14,7 @@ fn second(first_bin: i64, goodput_bps: f64) -> Vec<Sample> {
 }
 
 /// Runs of two flows each: the variant, the bin in which it begins and its goodput.
-fn drawn(runs: &[[(&str, i64, f64); 2]]) -> Vec<StudyChart> {
+fn draft_of(runs: &[[(&str, i64, f64); 2]]) -> Draft {
     let mut draft = Draft::new(&[]);
     for run in runs {
         draft.run(
@@ -27,7 +27,11 @@ fn drawn(runs: &[[(&str, i64, f64); 2]]) -> Vec<StudyChart> {
             flow.measure.samples = second(first, bps);
         }
     }
-    draft.charts(&[])
+    draft
+}
+
+fn drawn(runs: &[[(&str, i64, f64); 2]]) -> Vec<StudyChart> {
+    draft_of(runs).charts(&[])
 }
 
 fn of_pairs(charts: &[StudyChart]) -> Vec<String> {
@@ -58,6 +62,13 @@ fn runs_of_a_pair_are_one_chart_with_medians_and_quartiles() {
     ] {
         assert!(chart.contains(said), "{said}: {chart}");
     }
+    let mut windowed = draft_of(&runs);
+    windowed.0.runs[1].window_ns = Some((0, 1_000_000_000));
+    let found = of_pairs(&windowed.charts(&[]));
+    assert!(
+        found[0].contains("Time since the window began"),
+        "{found:?}"
+    );
     // Of one run there is nothing to take together.
     assert!(of_pairs(&drawn(&runs[..1])).is_empty());
 }

@@ -150,7 +150,7 @@ fn packets_of_an_interface_that_is_not_known_are_told_beside_the_flows_of_others
     let private = block(1, &[147, 0, 0, 0, 0, 0, 0, 0]);
     let packets = packets();
     let (known, last) = packets.split_at(packets.len() - 2);
-    let mut file = [pcapng(known, 9), private].concat();
+    let mut file = [pcapng(known, 9), private.clone()].concat();
     for packet in last {
         let ticks = packet.at_ns as u64 / 1000;
         file.extend(packet_block(1, ticks, &packet.bytes, packet.original_len));
@@ -161,6 +161,21 @@ fn packets_of_an_interface_that_is_not_known_are_told_beside_the_flows_of_others
     let said =
         "2 packets are missing, and so may be whole flows: their link type 147 (USER) is not known";
     assert!(run.stderr.contains(said), "{} {}", run.stderr, run.stdout);
+    // Where there are no others, it is told as the reason why there are none.
+    let alone = last.iter().map(|packet| {
+        let ticks = packet.at_ns as u64 / 1000;
+        packet_block(0, ticks, &packet.bytes, packet.original_len)
+    });
+    let alone = [section_block(), private].into_iter().chain(alone);
+    std::fs::write(
+        folder.path().join("b.pcapng"),
+        alone.collect::<Vec<_>>().concat(),
+    )
+    .unwrap();
+    let run = self::run(folder.path(), &["b.pcapng", "--no-charts"]);
+    let all = format!("{} {}", run.stderr, run.stdout);
+    assert!(!all.contains("are missing"), "{all}");
+    assert_eq!(all.matches("link type 147 (USER)").count(), 1, "{all}");
 }
 
 /// The packets of a nanosecond pcap, at whole microseconds.

@@ -459,7 +459,20 @@ fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::damaged;
+    use super::*;
+
+    #[test]
+    fn a_filter_is_no_reason_where_it_left_out_nothing() {
+        let quality = CaptureQuality {
+            one_way_flows: 1,
+            ..CaptureQuality::default()
+        };
+        for has_filtered in [true, false] {
+            let said: Vec<String> = signs(&quality, has_filtered).collect();
+            assert!(said[0].contains("no round-trip times"), "{said:?}");
+            assert_eq!(said[0].contains("filter"), has_filtered, "{said:?}");
+        }
+    }
 
     #[test]
     fn damage_of_which_nothing_was_skipped_speaks_of_no_bytes() {

@@ -218,14 +218,17 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
 
 /// Whether the network limited a flow for most of its time, which is half of that of its rival or more of it.
 fn is_starved(figures: &FlowFigures<'_>, rival: Option<Span>) -> bool {
-    let beside = figures.outline().data_span.zip(rival).map(|(own, rival)| {
-        let (first, last) = (own.first.max(rival.first), own.last.min(rival.last));
-        2 * last.since(first) >= rival.length_ns()
-    });
-    beside == Some(true)
+    let spans = figures.outline().data_span.zip(rival);
+    spans.is_some_and(|(own, rival)| is_beside(own, rival))
         && figures
             .limited_by()
             .is_some_and(|limited| limited.network > 0.5)
+}
+
+/// Whether a flow was there for half of the time of its rival.
+fn is_beside(own: Span, rival: Span) -> bool {
+    let (first, last) = (own.first.max(rival.first), own.last.min(rival.last));
+    last.since(first).saturating_mul(2) >= rival.length_ns()
 }
 
 /// What is not drawn, in words; empty when all is.
@@ -251,6 +254,20 @@ pub(super) fn others(large: usize, small: usize, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::CaptureTime;
+
+    #[test]
+    fn who_is_there_for_half_of_the_time_is_beside_whatever_they_are_dated() {
+        let span = |first, last| Span { first, last };
+        let at = |ns| CaptureTime::from_ns(ns);
+        let rival = span(at(10), at(20));
+        assert!(is_beside(span(at(15), at(99)), rival));
+        assert!(!is_beside(span(at(16), at(99)), rival));
+        let always = span(CaptureTime::MIN, CaptureTime::MAX);
+        assert!(is_beside(always, always));
+        let [begin, end] = [CaptureTime::MIN, CaptureTime::MAX].map(|at| span(at, at));
+        assert!(!is_beside(begin, end));
+    }
 
     #[test]
     fn of_equal_flows_some_from_all_over_are_chosen() {

@@ -37,6 +37,7 @@ mod rows;
 mod rtt;
 mod scoreboard;
 mod seen_acks;
+mod set_back;
 mod steps;
 mod strays;
 mod succession;
@@ -57,6 +58,7 @@ use ids::Step;
 use packet_size::Mss;
 use quiet::on_quiet;
 use repair::Heard;
+use set_back::on_dated_back;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
@@ -240,8 +242,8 @@ impl Connection {
         let at = plain.at();
         sink.packet(dir, &PacketArrival::of_plain(plain));
         let (sender, peer) = sides(&mut self.halves, dir);
-        if sender.times.is_set_back(at) {
-            on_clock_set_back(sender, peer, at);
+        if sender.times.is_dated_back(at) {
+            on_dated_back(sender, peer, &plain.segment());
         }
         let timestamps = plain.timestamps();
         if let Some(timestamps) = timestamps {
@@ -284,8 +286,8 @@ impl Connection {
             self.on_end(dir, segment);
         }
         let (sender, peer) = sides(&mut self.halves, dir);
-        if sender.times.is_set_back(segment.at) {
-            on_clock_set_back(sender, peer, segment.at);
+        if sender.times.is_dated_back(segment.at) {
+            on_dated_back(sender, peer, segment);
         }
         if let Some(timestamps) = segment.timestamps {
             sender.echoes.sent(timestamps.value, segment.at);
@@ -477,19 +479,6 @@ impl Connection {
                 half.end_repair(dir, at, sink);
             }
         }
-    }
-}
-
-/// The capture's clock was set back before a packet that passes at `at`: nothing is known of the time between what passed
-/// before and what answers it (METRICS.md R1).
-#[cold]
-#[inline(never)]
-fn on_clock_set_back(sender: &mut HalfFlow, peer: &mut HalfFlow, at: CaptureTime) {
-    for half in [sender, peer] {
-        half.in_flight.take_samples();
-        half.echoes.forget();
-        // Once, and not by the next packet of the other side again.
-        half.times.set_back(at);
     }
 }
 

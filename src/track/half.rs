@@ -19,6 +19,7 @@ use super::rows::Rows;
 use super::rtt::Echoes;
 use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
+use super::set_back::DatedBack;
 use super::strays::Strays;
 use super::telling::Taken;
 use super::times::Times;
@@ -64,6 +65,7 @@ pub(super) struct HalfFlow {
     pub(super) packets: u64,
     pub(super) packet_size: PacketSize,
     pub(super) times: Times,
+    pub(super) dated_back: DatedBack,
     pub(super) ids: IdCounter,
     /// What skipped ids tell of packets that never came here.
     pub(super) emissions: Emissions,

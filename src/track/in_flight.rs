@@ -494,26 +494,6 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
-    /// The clock was set back since they passed: none of those that the cumulative ACK has not passed gives an RTT sample,
-    /// unless clocks are set so often that it would take too long.
-    #[cold]
-    pub(super) fn take_samples(&mut self) {
-        let (unacked, offset) = (self.unacked(), self.highest_start().unwrap_or(0));
-        if self.moves.allow(unacked, 2 * unacked, offset) {
-            for sent in self.sent.range_mut(self.acked as usize..) {
-                sent.marks.set(Marks::SAMPLED);
-            }
-        }
-    }
-
-    /// SACK has reported none of those that the cumulative ACK has not passed.
-    #[cold]
-    pub(super) fn take_back_sack(&mut self) {
-        for sent in self.sent.range_mut(self.acked as usize..) {
-            sent.marks.take(Marks::SACKED);
-        }
-    }
-
     /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK:
     /// the highest first, which mostly was sent last.
     pub(super) fn has_reported(&self, times: &Range<CaptureTime>, highest: i64) -> bool {

@@ -5,15 +5,15 @@ use std::hint::cold_path;
 use crate::time::CaptureTime;
 
 /// A packet that is dated before the one before it by no more, in ns, was captured in disorder, as by several queues of a
-/// network card; by more, the clock was set back.
+/// network card; by more, the clock may have been set back.
 const DISORDER_NS: i64 = 1_000_000;
 
 /// When something of one direction passed last; `None` before it did.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// A packet of it; the earliest instant before the first.
+    /// Its latest packet, unless the clock was set back since; the earliest instant before the first.
     // No option, as with `stood_at`: it is asked for with every packet.
-    last_packet_at: CaptureTime,
+    latest_packet_at: CaptureTime,
     /// Payload, but for copies that the network made, or its FIN.
     pub(super) data_at: Option<CaptureTime>,
     /// The peer's last packet before the data that is judged.
@@ -34,7 +34,7 @@ pub(super) struct Times {
 impl Default for Times {
     fn default() -> Self {
         Self {
-            last_packet_at: CaptureTime::MIN,
+            latest_packet_at: CaptureTime::MIN,
             data_at: None,
             heard_at: None,
             progress_at: None,
@@ -49,13 +49,13 @@ impl Times {
     /// A packet passes at `at`.
     #[inline]
     pub(super) fn note_packet(&mut self, at: CaptureTime) {
-        self.last_packet_at = at;
+        self.latest_packet_at = self.latest_packet_at.max(at);
     }
 
-    /// When the last packet passed.
+    /// When the last packet passed, or the latest one.
     #[inline]
     pub(super) fn packet_at(&self) -> Option<CaptureTime> {
-        (self.last_packet_at > CaptureTime::MIN).then_some(self.last_packet_at)
+        (self.latest_packet_at > CaptureTime::MIN).then_some(self.latest_packet_at)
     }
 
     /// How long no packet had passed at `at`, in ns; 0 before the first.
@@ -63,18 +63,18 @@ impl Times {
         self.packet_at().map_or(0, |last| at.since(last))
     }
 
-    /// Whether the clock was set back between the last packet and one that passes at `at`.
+    /// Whether a packet that passes at `at` is dated before the latest one by more than network cards swap packets.
     #[inline]
-    pub(super) fn is_set_back(&self, at: CaptureTime) -> bool {
-        at < self.last_packet_at && {
+    pub(super) fn is_dated_back(&self, at: CaptureTime) -> bool {
+        at < self.latest_packet_at && {
             cold_path();
-            self.last_packet_at.since(at) > DISORDER_NS
+            self.latest_packet_at.since(at) > DISORDER_NS
         }
     }
 
     /// The clock was set back before a packet that passes at `at`: nothing passed later.
     pub(super) fn set_back(&mut self, at: CaptureTime) {
-        self.last_packet_at = self.last_packet_at.min(at);
+        self.latest_packet_at = self.latest_packet_at.min(at);
     }
 
     /// The latest transmission that the cumulative ACK has passed, by the clock at `at`: where that was set back since,
@@ -94,7 +94,7 @@ mod tests {
     fn after_a_clock_was_set_back_nothing_is_later() {
         let [early, late] = [1_000, 2_000].map(CaptureTime::from_ns);
         let times = Times {
-            last_packet_at: early,
+            latest_packet_at: early,
             released_latest: Some(late),
             ..Times::default()
         };
@@ -105,14 +105,16 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_is_set_back_by_more_than_disorder_makes() {
+    fn packets_are_dated_back_by_more_than_network_cards_swap_them() {
         let times = Times {
-            last_packet_at: CaptureTime::from_ns(5_000_000),
+            latest_packet_at: CaptureTime::from_ns(5_000_000),
             ..Times::default()
         };
-        let is_set_back = |ns| times.is_set_back(CaptureTime::from_ns(ns));
-        assert!(is_set_back(3_999_999));
-        assert!(!is_set_back(4_000_000) && !is_set_back(5_000_000) && !is_set_back(6_000_000));
-        assert!(!Times::default().is_set_back(CaptureTime::MIN));
+        let is_dated_back = |ns| times.is_dated_back(CaptureTime::from_ns(ns));
+        assert!(is_dated_back(3_999_999));
+        assert!(
+            !is_dated_back(4_000_000) && !is_dated_back(5_000_000) && !is_dated_back(6_000_000)
+        );
+        assert!(!Times::default().is_dated_back(CaptureTime::MIN));
     }
 }

@@ -1,5 +1,7 @@
 //! What the SACK scoreboard, the RTT matching and the counting of losses know of a range.
 
+use super::InFlight;
+
 /// Yes-or-no facts about a [`Sent`](super::Sent).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::track) struct Marks(pub(super) u16);
@@ -66,5 +68,29 @@ impl Marks {
 
     pub(in crate::track) fn set(&mut self, mark: Self) {
         self.0 |= mark.0;
+    }
+}
+
+impl InFlight {
+    /// SACK has reported none of those that the cumulative ACK has not passed.
+    #[cold]
+    pub(in crate::track) fn take_back_sack(&mut self) {
+        for sent in self.sent.range_mut(self.acked as usize..) {
+            sent.marks.take(Marks::SACKED);
+        }
+    }
+
+    /// The clock was set back since they passed: none of those that begin below `offset` and that the cumulative ACK has
+    /// not passed gives an RTT sample, unless clocks are set so often that it would take too long.
+    #[cold]
+    pub(in crate::track) fn take_samples(&mut self, offset: i64) {
+        let acked = self.acked as usize;
+        let below = self.sent.partition_point(|sent| sent.start < offset);
+        let (some, high) = (below.saturating_sub(acked), self.highest_start());
+        if some > 0 && self.moves.allow(some, 2 * some, high.unwrap_or(0)) {
+            for sent in self.sent.range_mut(acked..below) {
+                sent.marks.set(Marks::SAMPLED);
+            }
+        }
     }
 }

@@ -44,46 +44,87 @@ fn a_clock_that_stepped_back_makes_no_answer_too_early_and_no_silence() {
     assert_eq!(reasons(&again), [Reason::Fast, Reason::Fast]);
 }
 
-/// METRICS.md R1: over a round trip of 40 ms the clock is set back by 10 ms, which no delay below 0 shows.
-#[test]
-fn what_passed_before_a_clock_was_set_back_gives_no_sample_and_what_passes_behind_does() {
-    let told = |trace: &str| {
-        let told = play(&opened(trace));
-        let rtts = told
-            .rows
-            .iter()
-            .map(|row| row.rtt.map(|(ns, _)| ns / 1_000_000));
-        (rtts.collect::<Vec<_>>(), told.timestamp_rtts_ms)
+/// Samples in ms, and those of the timestamps of A.
+fn samples(trace: &str) -> (Vec<Option<i64>>, Vec<i64>) {
+    let told = play(&opened(trace));
+    let rtts = told.rows.iter().map(|row| row.rtt);
+    let rtts = rtts.map(|rtt| rtt.map(|(ns, _)| ns / 1_000_000));
+    (rtts.collect(), told.timestamp_rtts_ms)
+}
+
+/// Over 40 ms, six packets and then, with a clock that was set back by 10 ms, six more; `acks` come of these.
+fn set_back(acks: &str) -> String {
+    let data = |packet: i64, at: i64| {
+        let start = 1000 * packet;
+        format!(
+            "{at} A>B data {start}..{} ts {}/1\n",
+            start + 1000,
+            10 + packet
+        )
     };
-    // Data is what shows it first.
-    let data = "100 A>B data 0..1000 ts 10/1
-         120 A>B data 1000..2000 ts 12/1
-         125 A>B data 2000..3000 ts 13/1
-         117 A>B data 3000..4000 ts 14/1
-         130 B>A ack 1000 ts 2/10
-         150 B>A ack 2000 ts 3/12
-         155 B>A ack 3000 ts 4/13
-         157 B>A ack 4000 ts 5/14
-         160 A>B data 4000..5000 ts 15/5
-         200 B>A ack 5000 ts 6/15";
-    let (rtts, echoes) = told(data);
-    assert_eq!(rtts, [None, None, None, Some(40), Some(40)]);
-    assert_eq!(echoes, [40, 40]);
-    // And an ACK, which is behind the one before.
-    let ack = "90 B>A ack 0 ts 1/0
+    let before = (0..6).map(|packet| data(packet, 100 + packet));
+    let behind = (6..12).map(|packet| data(packet, 90 + packet));
+    before.chain(behind).collect::<String>() + acks
+}
+
+/// METRICS.md R1: no delay below 0 shows that the clock was set back by 10 ms.
+#[test]
+fn what_passed_before_a_clock_was_set_back_gives_no_sample() {
+    let acks = "130 B>A ack 1000 ts 2/10
+         135 B>A ack 6000 ts 3/15
+         136 B>A ack 9000 ts 4/18
+         139 B>A ack 10000 ts 5/19
+         140 B>A ack 11000 ts 6/20
+         141 B>A ack 12000 ts 7/21";
+    let (rtts, echoes) = samples(&set_back(acks));
+    // Three pass behind before it is certain.
+    assert_eq!(rtts[..9], [None; 9]);
+    assert_eq!(rtts[9..], [Some(40); 3]);
+    assert_eq!(echoes, [40; 3]);
+}
+
+/// The same where packets of the receiver are those that are dated back, and each would be answered by four.
+#[test]
+fn an_ack_that_is_dated_back_gives_no_sample() {
+    let trace = "99 B>A ack 0 ts 1/0
          100 A>B data 0..1000 ts 10/1
-         110 A>B data 1000..2000 ts 11/1
+         101 A>B data 1000..2000 ts 11/1
+         102 A>B data 2000..3000 ts 12/1
+         103 A>B data 3000..4000 ts 13/1
+         104 A>B data 4000..5000 ts 14/1
          140 B>A ack 1000 ts 2/10
-         138 B>A ack 2000 ts 3/11
-         140 A>B data 2000..3000 ts 14/3
-         180 B>A ack 3000 ts 6/14";
-    assert_eq!(told(ack).0, [Some(40), None, Some(40)]);
-    // As far as network cards swap packets, nothing was set.
+         131 B>A ack 2000 ts 3/11
+         132 B>A ack 2000 ts 3/11 sack 3000..4000
+         133 B>A ack 4000 ts 4/13
+         134 B>A ack 5000 ts 5/14
+         150 A>B data 5000..6000 ts 15/5
+         190 B>A ack 6000 ts 6/15";
+    let (rtts, echoes) = samples(trace);
+    let expected = [Some(40), None, None, None, None, Some(40)];
+    assert_eq!((rtts, echoes), (expected.to_vec(), vec![40, 40]));
+}
+
+/// Captures in disorder have right times, however far back a record is.
+#[test]
+fn what_is_written_late_takes_no_samples() {
+    let one_late = "100 A>B data 0..1000 ts 10/1
+         101 A>B data 1000..2000 ts 11/1
+         105 A>B data 3000..4000 ts 13/1
+         102 A>B data 2000..3000 ts 12/1
+         106 A>B data 4000..5000 ts 14/1
+         140 B>A ack 1000 ts 2/10
+         141 B>A ack 2000 ts 3/11
+         145 B>A ack 4000 ts 5/13
+         142 B>A ack 3000 ts 4/12
+         146 B>A ack 5000 ts 6/14";
+    let (rtts, _) = samples(one_late);
+    assert_eq!(rtts.iter().flatten().count(), 5, "{rtts:?}");
+    // As far as network cards swap packets, what an ACK tells counts as well.
     let swapped = "100 A>B data 0..1000 ts 10/1
          120 A>B data 1000..2000 ts 12/1
          119 A>B data 2000..3000 ts 13/1
          140 B>A ack 1000 ts 2/10
          160 B>A ack 2000 ts 3/12
          159 B>A ack 3000 ts 4/13";
-    assert_eq!(told(swapped).0, [Some(40), Some(40), Some(40)]);
+    assert_eq!(samples(swapped).0, [Some(40); 3]);
 }

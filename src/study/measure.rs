@@ -37,6 +37,8 @@ pub struct MeasureOptions<'a> {
     pub window: Window,
     /// Flows with less payload do not count; `None`: those below 1 % of the largest.
     pub min_flow_bytes: Option<u64>,
+    /// Whether it was captured behind the queue, where that is known; else its packets tell (METRICS.md R8).
+    pub is_behind_queue: Option<bool>,
     /// Keep the samples of each bin.
     pub samples: bool,
     /// Keep the run over time in steps of so many ns, a multiple of a bin.
@@ -259,9 +261,11 @@ struct Run<'a> {
 fn is_behind_the_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
     /// How much more than the capacity a link may show: packets have headers.
     const ABOVE: f64 = 1.2;
-    let capacity_bps = options.conditions.capacity_bps();
-    let bps_max = capacity_bps.map_or(f64::INFINITY, |bps| ABOVE * bps);
-    is_behind_link(flows, options.config.bin_ns, bps_max)
+    options.is_behind_queue.unwrap_or_else(|| {
+        let capacity_bps = options.conditions.capacity_bps();
+        let bps_max = capacity_bps.map_or(f64::INFINITY, |bps| ABOVE * bps);
+        is_behind_link(flows, options.config.bin_ns, bps_max)
+    })
 }
 
 impl Run<'_> {

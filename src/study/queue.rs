@@ -1,6 +1,6 @@
 //! What the flows of a run did to a queue, where it was captured before and after it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::conditions::{Buffer, Conditions};
 use super::measure::RunMeasure;
@@ -18,6 +18,14 @@ pub struct QueuePoints {
     pub before: PathBuf,
     /// Where they leave.
     pub after: PathBuf,
+}
+
+impl QueuePoints {
+    /// Whether a capture is the one after the queue; `None` of one that is neither.
+    pub(super) fn is_after(&self, capture: &Path) -> Option<bool> {
+        let is_after = self.after == capture;
+        (is_after || self.before == capture).then_some(is_after)
+    }
 }
 
 /// Adds to a run what its flows had in the queue (METRICS.md Y6).

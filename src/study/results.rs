@@ -212,6 +212,10 @@ impl StudyPlan {
             conditions: &run.conditions,
             window: run.window,
             min_flow_bytes: self.min_flow_bytes,
+            is_behind_queue: run
+                .queue
+                .as_ref()
+                .and_then(|points| points.is_after(&run.path)),
             samples,
             step_ns,
         };

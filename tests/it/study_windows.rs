@@ -264,6 +264,30 @@ fn how_full_the_queue_was_is_told_by_the_smallest_rtt_of_the_path() {
     }
 }
 
+/// Packets that do not come at the rate of the link may be of either side of its queue: the manifest knows.
+#[test]
+fn a_capture_that_the_manifest_names_behind_the_queue_tells_nothing_of_it_by_its_round_trips() {
+    let mut wire = Wire::default();
+    let pairs = (0..400).map(|packet| [20 * MS - 10_000, 10_000][packet % 2]);
+    wire.flow([1, 3], 1001, pairs);
+    let folder = folder_with(wire);
+    fs::copy(folder.path().join("1.pcap"), folder.path().join("other")).unwrap();
+    for (other, share) in [("", Some(0.0)), ("after", Some(0.0)), ("before", None)] {
+        let point = if other.is_empty() {
+            String::new()
+        } else {
+            format!("{other} = \"other\"\n")
+        };
+        let manifest = format!(
+            "[[runs]]\nfiles = \"{{run}}.pcap\"\n{point}[conditions]\ncapacity = \"10Mbit\"\nbuffer = \"25kB\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = &carry_out(folder.path()).runs[0];
+        assert_eq!(run.error, None, "{other}");
+        assert_eq!(run.values.get(Metric::QueueShare), share, "{other}");
+    }
+}
+
 #[test]
 fn groups_whose_runs_count_over_different_lengths_are_said() {
     // One flow of 4 s, and beside another one of 1 s.

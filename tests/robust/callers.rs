@@ -163,6 +163,7 @@ fn a_run_is_measured_whatever_bins_it_is_told_to_have() {
             conditions: &Conditions::default(),
             window,
             min_flow_bytes: None,
+            is_behind_queue: None,
             samples: true,
             step_ns: Some(1_000_000),
         };

@@ -232,8 +232,8 @@ impl Repair {
         }
     }
 
-    /// Goes on at the next run of records, the first of which is number `index`; where there is none in these bytes, how
-    /// many are needed.
+    /// Goes on at the next run of records, the first of which is number `index`; where there is none in these bytes,
+    /// how many are needed.
     fn go_on(
         &mut self,
         walker: &Walker,

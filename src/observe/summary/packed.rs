@@ -300,8 +300,8 @@ const INCIDENTS: usize = 32;
 // Which of them are not 0 is said by a bit each.
 const _: () = assert!(INCIDENTS <= u32::BITS as usize);
 
-/// Makes numbers of incidents and incidents of numbers, in this order: a field is its number, or what the first function
-/// makes of it, of which the second one makes the field.
+/// Makes numbers of incidents and incidents of numbers, in this order: a field is its number, or what the first
+/// function makes of it, of which the second one makes the field.
 macro_rules! numbers_of_incidents {
     ($($field:ident $(: $put:ident, $take:ident)?;)*) => {
         impl Incidents {

@@ -19,8 +19,8 @@ const WHISKER: f64 = 10.0;
 /// Lines whose bands are told apart; those of more are a wall that hides the lines.
 const BANDS_MAX: usize = 6;
 
-/// So many values of few runs are drawn as marks; of more, which would hide the lines, there is a band from the smallest
-/// to the largest.
+/// So many values of few runs are drawn as marks; of more, which would hide the lines, there is a band from the
+/// smallest to the largest.
 const MARKS_MAX: usize = 80;
 const MARK: f64 = 3.5;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::Delivered;
+use crate::analyze::{Delivered, is_behind_link};
 use crate::metric;
 use crate::time::CaptureTime;
 
@@ -103,7 +103,10 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let above = (bins.first..=bins.last).map(|bin| total(bin) as f64 - PASSES * whole(bin));
     let above: f64 = above.filter(|&bytes| bytes > 0.0).sum();
     let capacity = options.capacity_bps;
-    let words = Words::of(capacity, |bps| is_before_link(scene, bps, above));
+    let words = Words::of(capacity, |bps| {
+        let flows = scene.flows.iter().map(|named| &named.flow);
+        is_before_link(scene, bps, above) && !is_behind_link(flows, options.bin_ns, f64::INFINITY)
+    });
     let line = capacity.filter(|_| peak > 1.0);
     let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));
     legend.extend(line.map(|line| (Swatch::Stroke(line), "capacity".to_owned())));

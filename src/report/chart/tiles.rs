@@ -64,8 +64,8 @@ impl Tiles {
         }
     }
 
-    /// The same `panels` with more below the data: one row fills the canvas, several have a height each. A slide holds so
-    /// much and no more, so that many are lower there, rather than a part of a slide.
+    /// The same `panels` with more below the data: one row fills the canvas, several have a height each. A slide holds
+    /// so much and no more, so that many are lower there, rather than a part of a slide.
     pub(super) fn above_names(
         self,
         style: Style,

@@ -52,8 +52,8 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
     merged
 }
 
-/// A mean: the half of its interval with two digits that count, and itself with as many behind the point; two of its own
-/// where that is wide.
+/// A mean: the half of its interval with two digits that count, and itself with as many behind the point; two of its
+/// own where that is wide.
 pub(super) fn shown(value: f64, half: Option<f64>, n: Option<u64>) -> String {
     const DIGITS_MAX: i32 = 12;
     let text = match half {

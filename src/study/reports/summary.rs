@@ -43,10 +43,9 @@ impl Row {
 pub(super) fn tables(results: &StudyResults, delay: Metric) -> Vec<ReportTable> {
     let metrics = metrics(delay);
     let rows = rows(results, &metrics.map(|(metric, ..)| metric));
-    let first = rows.first().map(|row| row.composition.clone());
-    let is_told = rows
-        .iter()
-        .any(|row| Some(&row.composition) != first.as_ref());
+    // Where labels tell all rows apart, what their flows are says nothing more.
+    let keys: BTreeSet<&GroupKey> = rows.iter().map(|row| &row.key).collect();
+    let is_told = keys.len() < rows.len();
     let mut builder = Builder::new(rows).labels(results, &results.group_by, |row| &row.key);
     if is_told {
         builder = builder.text("composition", |row| {

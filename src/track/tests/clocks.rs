@@ -83,6 +83,23 @@ fn what_passed_before_a_clock_was_set_back_gives_no_sample() {
     assert_eq!(echoes, [40; 3]);
 }
 
+/// It was set back once, by more than a round trip, and not by the ACKs behind, which are before the last one, again.
+#[test]
+fn what_passes_behind_a_clock_that_was_set_back_gives_samples_whatever_the_other_side_is_dated() {
+    let trace = "300 A>B data 0..1000 ts 10/1
+         340 B>A ack 1000 ts 2/10
+         241 A>B data 1000..2000 ts 11/2
+         242 A>B data 2000..3000 ts 12/2
+         243 A>B data 3000..4000 ts 13/2
+         244 A>B data 4000..5000 ts 14/2
+         245 A>B data 5000..6000 ts 15/2
+         284 B>A ack 5000 ts 3/14
+         285 B>A ack 6000 ts 4/15";
+    let (rtts, echoes) = samples(trace);
+    let expected = [Some(40), None, None, None, Some(40), Some(40)];
+    assert_eq!((rtts, echoes), (expected.to_vec(), vec![40; 3]));
+}
+
 /// The same where packets of the receiver are those that are dated back, and each would be answered by four.
 #[test]
 fn an_ack_that_is_dated_back_gives_no_sample() {

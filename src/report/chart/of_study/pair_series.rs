@@ -64,8 +64,11 @@ pub(super) fn goodput(study: &Study<'_>, charts: &mut StudyCharts) {
 /// Which pair a run is of, with the samples of its flows: the one whose variant stands first is A.
 fn pair_of<'r>(study: &Study<'_>, flows: [&'r StudyFlow; 2]) -> Option<(Pair, [&'r [Sample]; 2])> {
     let samples = flows.map(|flow| flow.measure.samples.as_slice());
-    let [one, two] =
-        samples.map(|samples| Some((samples.first()?.time_ns, samples.last()?.time_ns)));
+    if samples.iter().any(|samples| samples.is_empty()) {
+        return None;
+    }
+    // Within a window both may have samples from its beginning on, whoever began first.
+    let [one, two] = flows.map(|flow| flow.measure.span_ns);
     let (one, two) = (one?, two?);
     let [first, second] = study.variants_of_pair(flows)?;
     let all_ns = one.1.max(two.1).abs_diff(one.0.min(two.0));

@@ -25,6 +25,8 @@ fn draft_of(runs: &[[(&str, i64, f64); 2]]) -> Draft {
         let flows = &mut draft.0.runs.last_mut().unwrap().flows;
         for (flow, &(_, first, bps)) in flows.iter_mut().zip(run) {
             flow.measure.samples = second(first, bps);
+            let ns = |bin: i64| bin * 10_000_000;
+            flow.measure.span_ns = Some((ns(first), ns(first + 100)));
         }
     }
     draft
@@ -81,6 +83,16 @@ fn orders_of_start_are_apart_where_they_matter() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].contains("bbr | cubic, bbr first"), "{found:?}");
     assert!(found[1].contains("bbr | cubic, cubic first"), "{found:?}");
+    // Of a window that both have from its beginning on, too.
+    let runs = [[bbr, cubic], turned, [bbr, cubic], turned];
+    let mut draft = draft_of(&runs);
+    for (run, flows) in draft.0.runs.iter_mut().zip(runs) {
+        run.window_ns = Some((600_000_000, 1_000_000_000));
+        for (flow, (_, _, bps)) in run.flows.iter_mut().zip(flows) {
+            flow.measure.samples = second(60, bps)[..40].to_vec();
+        }
+    }
+    assert_eq!(of_pairs(&draft.charts(&[])).len(), 2);
     let same = [("bbr", 0, 6e6), ("bbr", 50, 2e6)];
     let found = of_pairs(&drawn(&[same, same]));
     assert!(

@@ -238,6 +238,23 @@ columns = { run = "run", cca = "cca" }
 metrics = { goodput_bps = "a_bps" }
 "#;
 
+#[test]
+fn a_summary_tells_what_shared_the_link_where_labels_do_not() {
+    let has_compositions = |alone: &str| {
+        let flows =
+            "run,cca,a_bps,rtt_ns,queue_ns\n1,bbr,8e6,,\n1,reno,1e6,,\n2,bbr,9e6,,\n2,reno,3e6,,\n";
+        let alone = format!("run,cca,a_bps,rtt_ns,queue_ns\n3,{alone},5e6,,\n4,{alone},6e6,,\n");
+        let manifest = SUMMARY.replace("\"flows.csv\"", "[\"flows.csv\", \"alone.csv\"]");
+        let manifest = manifest.rsplit_once("[[measured]]").unwrap().0;
+        let tables = [("flows.csv", flows), ("alone.csv", &alone)];
+        let results = carried_out(folder_with(&tables, manifest).path());
+        let columns = &report(&results, "summary").columns;
+        columns.iter().any(|column| column.name == "composition")
+    };
+    assert!(has_compositions("bbr"));
+    assert!(!has_compositions("vegas"));
+}
+
 fn summary_of(more: &str) -> tempfile::TempDir {
     let flows = "run,cca,a_bps,rtt_ns,queue_ns\n1,bbr,8e6,40e6,2e7\n1,reno,1e6,50e6,3e7\n2,bbr,9e6,,1e7\n2,reno,3e6,60e6,3e7\n";
     let runs = "run,cca,a_bps\n3,vegas,5e6\n";

@@ -57,6 +57,24 @@ fn what_is_more_than_the_link_carries_is_offered_to_it() {
     });
 }
 
+/// Packets at the pace of a link whose rate changes, of which the capacity is the mean: they have passed it.
+#[test]
+fn what_passed_a_link_that_was_quicker_for_a_while_is_a_share_of_it() {
+    let mut packets = download(1, 0, 400, |_| false);
+    for (place, packet) in packets.iter_mut().enumerate() {
+        let number = place as u32 / 2;
+        let quick_us = 1_000 * number.min(300);
+        let slow_us = 20_000 * number.saturating_sub(300);
+        packet.at_us = quick_us + slow_us + if place % 2 == 1 { 20_001 } else { 0 };
+    }
+    with_scene(packets, |scene, options| {
+        let options = with_capacity(options, 1.5e6);
+        let canvas = sharing::stacked_area(scene, &options).unwrap();
+        let found = texts(&canvas).join(" | ");
+        assert!(found.contains("Share of the link"), "{found}");
+    });
+}
+
 #[test]
 fn much_udp_that_has_no_share_is_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -368,11 +368,17 @@ impl HalfFlow {
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.repair.last_timer = is_timer.then_some(pause);
         if is_timer {
+            // A frame of several packets is sent, and lost, as one.
+            let packets = self
+                .packet_size
+                .mss
+                .packets(len, segment.timestamps.is_some());
+            let skipped = step.skipped().div_ceil(packets.max(1));
             self.emissions.note_timer(Timer {
                 echo: segment.timestamps.map(|ts| ts.echo),
                 is_answered: false,
                 answer: None,
-                surplus: step.skipped() > self.timers_before(segment.at) + 1,
+                surplus: skipped > self.timers_before(segment.at) + 1,
             });
         }
         self.repair.is_of_tail = repeats;

@@ -1,5 +1,7 @@
 //! Packets that ids tell to have been lost, and those that they do not (METRICS.md X3).
 
+use std::collections::BTreeSet;
+
 use super::{opened, play};
 use crate::event::Class;
 
@@ -429,4 +431,53 @@ fn new_data_behind_repeats_that_acks_asked_for_does_not_give_up_ids() {
          268 A>B data 2700..3100 ts 489/848 ack 0 id 25
          269 A>B data 4548..5996 ts 489/848 ack 0 id 26";
     assert_eq!(play(trace).state.skipped_packets, 13);
+}
+
+/// Frames of ten packets, one for more than two round trips, of which a queue drops some as a whole, repeats among them:
+/// what is skipped before one that a timer might have brought is one frame, and no more than a timer sends.
+#[test]
+fn ids_of_frames_that_were_lost_before_repeats_of_new_ones_are_losses() {
+    // Which frame passes, and how many were lost since the one before.
+    let whole = (0..20).map(|frame| (frame, 0_u32));
+    let repaired = [
+        (21, 1),
+        (23, 1),
+        (20, 1),
+        (22, 0),
+        (24, 0),
+        (26, 1),
+        (28, 1),
+        (25, 2),
+        (27, 0),
+        (29, 0),
+        (31, 1),
+        (33, 1),
+        (30, 1),
+        (32, 1),
+    ];
+    // What goes on from the highest byte are repeats of new frames that were lost, each with another one.
+    let going_on = (34..41).map(|frame| (frame, 1));
+    let at_last = (41..50).map(|frame| (frame, 0));
+    let (mut id, mut at, mut lost, mut trace) = (2, 100, 0, Vec::new());
+    let mut have = BTreeSet::new();
+    let bytes = |frame: u32| format!("{}..{}", 10_000 * frame, 10_000 * (frame + 1));
+    for (frame, skipped) in whole.chain(repaired).chain(going_on).chain(at_last) {
+        id += 10 * skipped;
+        lost += 10 * skipped;
+        trace.push(format!("{at} A>B data {} id {id}", bytes(frame)));
+        id += 10;
+        have.insert(frame);
+        let una = (0..=frame.max(33)).find(|frame| !have.contains(frame));
+        let una = una.unwrap_or(frame + 1);
+        let above = have.range(una..).rev().take(2);
+        let sack: Vec<String> = above.map(|&frame| bytes(frame)).collect();
+        let sack = match &sack[..] {
+            [] => String::new(),
+            blocks => format!(" sack {}", blocks.join(" sack ")),
+        };
+        trace.push(format!("{} B>A ack {}{sack}", at + 1, 10_000 * una));
+        at += 60;
+    }
+    let played = play(&opened(&trace.join("\n")));
+    assert_eq!(played.state.skipped_packets, u64::from(lost));
 }

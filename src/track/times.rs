@@ -12,7 +12,7 @@ const DISORDER_NS: i64 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     /// Its latest packet, unless the clock was set back since; the earliest instant before the first.
-    // No option, as with `stood_at`: it is asked for with every packet.
+    // No option: every packet is compared with it.
     latest_packet_at: CaptureTime,
     /// Payload, but for copies that the network made, or its FIN.
     pub(super) data_at: Option<CaptureTime>,
@@ -25,7 +25,6 @@ pub(super) struct Times {
     pub(super) released_latest: Option<CaptureTime>,
     /// An ACK without payload that did not move while data was outstanding, where SACK does not tell; the earliest
     /// instant before one.
-    // No option, which would take as much again of each connection.
     pub(super) stood_at: CaptureTime,
     /// Latest transmission among all that SACK has reported.
     pub(super) reported_latest: Option<CaptureTime>,

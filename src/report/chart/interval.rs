@@ -44,6 +44,15 @@ pub enum Spread {
 }
 
 impl Spread {
+    /// The values, where they are so few that they are drawn themselves.
+    pub(super) fn of_few(values: &[f64]) -> Option<Self> {
+        match *values {
+            [one, two] => Some(Self::Two([one, two])),
+            [one, two, three] => Some(Self::Three([one, two, three])),
+            _ => None,
+        }
+    }
+
     /// The interval, where there is one.
     pub(super) fn interval(&self) -> Option<(f64, f64)> {
         match *self {

@@ -113,11 +113,7 @@ pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
     };
     Some(Estimate {
         value: described.mean,
-        spread: match *values {
-            [one, two] => Spread::Two([one, two]),
-            [one, two, three] => Spread::Three([one, two, three]),
-            _ => interval(),
-        },
+        spread: Spread::of_few(values).unwrap_or_else(interval),
         n: described.n as u64,
     })
 }

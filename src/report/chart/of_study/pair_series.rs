@@ -205,11 +205,10 @@ fn began_ns(run: &[&[Sample]; 2]) -> i64 {
 /// The median of some values with their quartiles; where they are few, with them.
 fn median_of(mut values: Vec<f64>) -> Option<Estimate> {
     values.sort_by(f64::total_cmp);
-    let spread = match *values.as_slice() {
-        [_] => Spread::Unknown,
-        [one, two] => Spread::Two([one, two]),
-        [one, two, three] => Spread::Three([one, two, three]),
-        _ => Spread::Interval(quantile(&values, 0.25)?, quantile(&values, 0.75)?),
+    let spread = match Spread::of_few(&values) {
+        Some(few) => few,
+        None if values.len() == 1 => Spread::Unknown,
+        None => Spread::Interval(quantile(&values, 0.25)?, quantile(&values, 0.75)?),
     };
     Some(Estimate {
         value: quantile(&values, 0.5)?,

@@ -14,6 +14,7 @@ mod cut_series;
 mod damage;
 mod dependencies;
 mod directions;
+mod filters;
 mod formats;
 mod fragments;
 mod hostile;

@@ -3,7 +3,7 @@
 use super::flow::{Flow, Limited, Quality};
 use crate::metric;
 use crate::observe::{
-    ConnectionFacts, DelayStats, DirectionSummary, Incidents, Outline, OutlinedFlow,
+    ConnectionFacts, DelayStats, DirectionSummary, Incidents, Outline, OutlinedFlow, Span,
 };
 use crate::time::CaptureTime;
 use crate::track::{HalfState, Handshake};
@@ -149,7 +149,18 @@ impl<'a> FlowFigures<'a> {
     /// Flow completion time in ns (METRICS.md F1).
     #[must_use]
     pub fn completion_ns(&self) -> Option<i64> {
-        Some(self.outline().data_span?.length_ns())
+        Some(self.completion_span()?.length_ns())
+    }
+
+    /// From the first data behind the handshake, if there is any, to the last data (METRICS.md F1).
+    #[must_use]
+    pub fn completion_span(&self) -> Option<Span> {
+        let data = self.outline().data_span?;
+        let first = data.first.plus_ns(self.incidents().ahead_of_handshake_ns);
+        Some(Span {
+            first: first.min(data.last),
+            ..data
+        })
     }
 
     /// Whether it has more bins than are kept; else bins that are missing were given up.

@@ -251,7 +251,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
         mut each: impl FnMut(super::Span, u64, &mut PayloadCurve),
     ) {
         for (summary, data) in self.directions.iter().zip(&mut self.data) {
-            if let (Some(span), Some(data)) = (summary.data_span, data) {
+            if let (Some(span), Some(data)) = (summary.all_data(), data) {
                 each(span, summary.payload_bytes, &mut data.curve);
             }
         }

@@ -7,7 +7,7 @@ pub use packed::Outline;
 use std::hint::cold_path;
 
 use super::quantiles::{DelayDistribution, DelayStats};
-use crate::decode::Ecn;
+use crate::decode::{Ecn, TcpFlags};
 use crate::event::{
     Acked, Amendment, Class, DataArrival, LossPlace, PacketArrival, Reason, Recovery, RttSample,
     Signal, Verdict,
@@ -86,7 +86,8 @@ pub struct DirectionSummary {
     pub payload_bytes: u64,
     /// All packets of this direction.
     pub span: Option<Span>,
-    /// Packets with payload, but for keep-alives.
+    /// Packets with payload, but for keep-alives; while packets come, also but for SYNs
+    /// ([`all_data`](Self::all_data) has these).
     pub data_span: Option<Span>,
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,
@@ -173,7 +174,12 @@ pub struct Incidents {
     pub recovery_ns: i64,
     /// Fragments of data segments but for one of each: what `data_packets` counts besides segments.
     pub further_fragments: u64,
-    /// The latest of them: what began it may turn out to be new.
+    /// From the data of the first SYN that has some to the first data behind the handshake, in ns; 0 without both
+    /// (F1, RFC 7413).
+    pub ahead_of_handshake_ns: i64,
+    /// SYNs with payload.
+    syn_data: Option<Span>,
+    /// The latest of the repairs: what began it may turn out to be new.
     latest_recovery: Option<Recovery>,
     /// The latest instant of data before the last data packet that the clock stepped back to.
     latest_data_at: Option<CaptureTime>,
@@ -242,12 +248,38 @@ impl DirectionSummary {
         if packet.payload_len > 0 {
             self.data_packets += u64::from(packet.ip_packets);
             self.payload_bytes += u64::from(packet.payload_len);
-            Span::extend(&mut self.data_span, packet.at);
+            if packet.flags.has(TcpFlags::SYN) {
+                cold_path();
+                Span::extend(&mut self.incidents_mut().syn_data, packet.at);
+            } else {
+                if self.data_span.is_none() {
+                    self.on_first_data(packet.at);
+                }
+                Span::extend(&mut self.data_span, packet.at);
+            }
             if packet.ip_packets > 1 {
                 cold_path();
                 self.incidents_mut().further_fragments += u64::from(packet.ip_packets) - 1;
             }
         }
+    }
+
+    /// The first data behind the handshake.
+    fn on_first_data(&mut self, at: CaptureTime) {
+        if let Some(incidents) = &mut self.incidents
+            && let Some(syn_data) = incidents.syn_data
+        {
+            incidents.ahead_of_handshake_ns = at.since(syn_data.first).max(0);
+        }
+    }
+
+    /// Packets with payload, those of SYNs included, but for keep-alives.
+    pub(super) fn all_data(&self) -> Option<Span> {
+        let syn_data = self.incidents().syn_data;
+        let both = self.data_span.zip(syn_data);
+        both.map(|(span, syn_data)| span.joined(syn_data))
+            .or(self.data_span)
+            .or(syn_data)
     }
 
     /// What passed as the last data was a keep-alive's byte; the data before it passed at `before`, if any had.

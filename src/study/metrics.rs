@@ -62,7 +62,7 @@ metrics! {
     Overhead "overhead" "O1" Less;
     /// Goodput over capacity.
     Utilisation "utilisation" "N5" More;
-    /// From first to last data segment.
+    /// From the first data segment after the handshake to the last one.
     CompletionNs "completion_ns" "F1" Less;
     /// Handshake.
     HandshakeRttNs "handshake_rtt_ns" "F2" Less;

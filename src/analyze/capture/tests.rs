@@ -220,6 +220,47 @@ fn a_flow_neither_begins_nor_ends_with_a_keep_alive() {
     assert_eq!(flow.goodput_bps(), Some(2000.0 * 8.0 / 0.04));
 }
 
+/// METRICS.md F1, G1: data in a SYN (RFC 7413) is before the handshake, from where a flow's completion is counted, and
+/// is data: goodput begins with it, also where it is sent again, as the server did not take it.
+#[test]
+fn a_flow_completes_from_its_first_data_behind_the_handshake() {
+    let sent = [
+        raw(0, false, SYN, (100, 0), 300),
+        raw(40, true, SYN | ACK, (500, 401), 0),
+        raw(41, false, ACK, (401, 501), 1000),
+        raw(50, false, ACK, (1401, 501), 1000),
+        raw(80, true, ACK, (501, 1401), 0),
+        raw(90, true, ACK, (501, 2401), 0),
+    ];
+    let analysis = of_raw(&sent);
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.completion_ns(), Some(9_000_000));
+    assert_eq!(flow.goodput_bps(), Some(2300.0 * 8.0 / 0.09));
+    assert_eq!(flow.data_span().unwrap().length_ns(), 50_000_000);
+
+    let again = [
+        raw(0, false, SYN, (100, 0), 300),
+        raw(40, true, SYN | ACK, (500, 101), 0),
+        raw(41, false, ACK, (101, 501), 300),
+        raw(50, false, ACK, (401, 501), 1000),
+        raw(90, true, ACK, (501, 1401), 0),
+    ];
+    let analysis = of_raw(&again);
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.completion_ns(), Some(9_000_000));
+    assert_eq!(flow.goodput_bps(), Some(1300.0 * 8.0 / 0.09));
+
+    // All that there was came with two SYNs, of which the first was lost.
+    let alone = [
+        raw(0, false, SYN, (100, 0), 300),
+        raw(1000, false, SYN, (100, 0), 300),
+        raw(1040, true, SYN | ACK, (500, 401), 0),
+    ];
+    let analysis = of_raw(&alone);
+    let flow = analysis.captures[0].flows().next().unwrap();
+    assert_eq!(flow.completion_ns(), Some(1_000_000_000));
+}
+
 /// METRICS.md Q1: how a flow of 1000 bytes ended, of which its receiver acknowledged so many.
 #[test]
 fn who_reads_of_a_flow_that_did_not_complete_is_told() {

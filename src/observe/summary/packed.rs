@@ -30,7 +30,7 @@ pub struct Outline {
     /// Whether there are steps between packets or ACKs.
     pub(in crate::observe) has_steps: bool,
     /// Which numbers of the incidents are not 0.
-    incidents: u32,
+    incidents: u64,
 }
 
 const OUTLINE_NUMBERS: usize = 16;
@@ -47,14 +47,14 @@ impl Outline {
         spacing: &Spacing,
         incidents: Option<&[u64; INCIDENTS]>,
     ) -> Self {
-        let not_zero = |(place, &number): (usize, &u64)| u32::from(number != 0) << place;
+        let not_zero = |(place, &number): (usize, &u64)| u64::from(number != 0) << place;
         let incidents = incidents.into_iter().flatten();
         Self {
             packets: summary.packets,
             data_packets: summary.data_packets,
             ip_bytes: summary.ip_bytes,
             payload_bytes: summary.payload_bytes,
-            data_span: summary.data_span,
+            data_span: summary.all_data(),
             last_new_ack_at: summary.last_new_ack_at,
             state,
             has_span: summary.span.is_some(),
@@ -103,7 +103,7 @@ impl Outline {
             zigzag(application_limited_ns),
             zigzag(receiver_limited_ns),
             strays,
-            self.incidents.into(),
+            self.incidents,
         ];
         put_all(bytes, &numbers);
     }
@@ -141,7 +141,7 @@ impl Outline {
             },
             has_span,
             has_steps,
-            incidents: numbers[15] as u32,
+            incidents: numbers[15],
         }
     }
 
@@ -296,18 +296,18 @@ impl DirectionSummary {
 }
 
 /// Numbers of the incidents.
-const INCIDENTS: usize = 32;
+const INCIDENTS: usize = 33;
 // Which of them are not 0 is said by a bit each.
-const _: () = assert!(INCIDENTS <= u32::BITS as usize);
+const _: () = assert!(INCIDENTS <= u64::BITS as usize);
 
 /// Makes numbers of incidents and incidents of numbers, in this order: a field is its number, or what the first
 /// function makes of it, of which the second one makes the field.
 macro_rules! numbers_of_incidents {
     ($($field:ident $(: $put:ident, $take:ident)?;)*) => {
         impl Incidents {
-            /// Its numbers, without what is kept for amendments alone.
+            /// Its numbers, without what is kept while packets come.
             fn numbers(&self) -> [u64; INCIDENTS] {
-                let Self { $($field,)* latest_recovery: _, latest_data_at: _ } = *self;
+                let Self { $($field,)* syn_data: _, latest_recovery: _, latest_data_at: _ } = *self;
                 [$($($put)? ($field)),*]
             }
 
@@ -316,6 +316,7 @@ macro_rules! numbers_of_incidents {
                 let [$($field),*] = numbers;
                 Self {
                     $($field: $($take)? ($field),)*
+                    syn_data: None,
                     latest_recovery: None,
                     latest_data_at: None,
                 }
@@ -357,13 +358,14 @@ numbers_of_incidents! {
     recovery_timeout_episodes;
     recovery_ns: zigzag, unzigzag;
     further_fragments;
+    ahead_of_handshake_ns: zigzag, unzigzag;
 }
 
 impl Incidents {
     pub(super) const NONE: Self = Self::of_numbers([0; INCIDENTS]);
 
     /// That of whose numbers only those that are set in `not_zero` are written.
-    fn take(not_zero: u32, bytes: &mut &[u8]) -> Self {
+    fn take(not_zero: u64, bytes: &mut &[u8]) -> Self {
         let written = take_many(bytes, not_zero.count_ones() as usize);
         let mut written = written.into_iter();
         let numbers = std::array::from_fn(|place| {

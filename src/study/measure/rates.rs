@@ -3,23 +3,25 @@
 use super::{FlowMeasure, Run};
 use crate::analyze::{Flow, counts_towards_capacity};
 use crate::metric;
+use crate::observe::Span;
 use crate::study::metrics::{Metric, Values};
 use crate::time::CaptureTime;
 
 impl Run<'_> {
     /// Goodput, throughput and utilisation of all flows together, and how long they took.
     pub(super) fn set_rates(&self, flows: &[FlowMeasure], values: &mut Values) {
-        let spans = || self.flows.iter().filter_map(Flow::data_span);
-        let first = spans().map(|span| span.first).min();
-        let last = spans().map(|span| span.last).max();
+        let spans = self.flows.iter().filter_map(Flow::data_span);
+        let first = spans.map(|span| span.first).min();
         let interval = match self.window {
             Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
             None => first.zip(self.flows.iter().filter_map(Flow::last_new_ack_at).max()),
         };
         if self.window.is_none() {
-            let completion = first
-                .zip(last)
-                .map(|(first, last)| last.since(first) as f64)
+            let completed = (self.flows.iter())
+                .filter_map(|flow| flow.figures().completion_span())
+                .reduce(Span::joined);
+            let completion = completed
+                .map(|span| span.length_ns() as f64)
                 .filter(|_| !flows.iter().any(FlowMeasure::is_unfinished));
             values.set(Metric::CompletionNs, completion);
         }

@@ -5,6 +5,7 @@
 //! ([`Skip`], [`Tally`]), never an error. TCP datagrams in IP fragments are put together by
 //! [`FragmentTable`].
 
+mod datagram;
 mod fabric;
 mod filter;
 mod fragments;
@@ -25,6 +26,7 @@ mod tunnel;
 mod usual;
 mod wifi;
 
+pub use datagram::{Datagram, Datagrams, Transport};
 pub use filter::{Filter, FilterError};
 pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
 pub use icmp::{Echo, EchoKind};
@@ -102,6 +104,32 @@ pub fn decode_into(
         found: &mut *found,
         inner: None,
         each: None,
+        datagrams: None,
+    };
+    let rest = Rest::new(record.bytes, record.original_len);
+    if let Err(skip) = link::decode(way, record.link, rest) {
+        *found = Decoded::Skipped(skip);
+    }
+}
+
+/// [`decode_into`], which also puts what is UDP, and no tunnel, into `datagrams`. To `found` that is skipped all the
+/// same.
+pub fn decode_datagrams(
+    record: &Record<'_>,
+    ordinal: u64,
+    options: &DecodeOptions,
+    found: &mut Decoded,
+    datagrams: &mut Datagrams,
+) {
+    let way = Way {
+        at: record.at,
+        ordinal,
+        layer: options.layer,
+        depth: 0,
+        found: &mut *found,
+        inner: None,
+        each: None,
+        datagrams: Some(datagrams),
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {
@@ -126,6 +154,7 @@ pub fn decode_each(
         found: &mut found,
         inner: None,
         each: Some(each),
+        datagrams: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     // Why there is none was told before.
@@ -156,6 +185,7 @@ pub fn decode_packet(
         found: &mut found,
         inner: Some(&mut inner),
         each: None,
+        datagrams: None,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {
@@ -180,6 +210,8 @@ struct Way<'a> {
     inner: Option<&'a mut Option<IpPacket>>,
     /// Whom to tell each segment of a record that holds several.
     each: Option<&'a mut dyn FnMut(&Segment)>,
+    /// Where to put what is UDP, for those who ask.
+    datagrams: Option<&'a mut Datagrams>,
 }
 
 impl Way<'_> {
@@ -198,6 +230,7 @@ impl Way<'_> {
                 Some(each) => Some(&mut **each),
                 None => None,
             },
+            datagrams: self.datagrams.as_deref_mut(),
             ..*self
         }
     }

@@ -1,9 +1,10 @@
-//! TCP datagrams that came in IP fragments.
+//! Datagrams of TCP, and of UDP for those who ask, that came in IP fragments.
 
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
+use super::datagram::Datagram;
 use super::ip::{self, IpHeader};
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint, Segment};
@@ -11,7 +12,7 @@ use super::skip::{Skip, Tally};
 use super::{Decoded, TunnelLayer, Way, tcp};
 use crate::time::CaptureTime;
 
-/// A part of a fragmented IP datagram that is TCP, or may be (RFC 791 section 3.2, RFC 8200
+/// A part of a fragmented IP datagram that is TCP, or may be, or of one that is UDP (RFC 791 section 3.2, RFC 8200
 /// section 4.5).
 #[derive(Clone, Copy, Debug)]
 pub struct Fragment {
@@ -19,11 +20,11 @@ pub struct Fragment {
     pub at: CaptureTime,
     /// Position of its record in the capture.
     pub ordinal: u64,
-    /// Who sent it. The port is 0: it is in the TCP header, which may be in another fragment.
+    /// Who sent it. The port is 0: it is in the header of TCP or UDP, which may be in another fragment.
     pub src: Endpoint,
     /// Whom it is for, at port 0.
     pub dst: Endpoint,
-    /// What the datagram carries: TCP (6), or an extension header before it.
+    /// What the datagram carries: TCP (6), or an extension header before it; UDP (17).
     pub protocol: u8,
     /// Number of the datagram, equal in all its fragments.
     pub identification: u32,
@@ -45,7 +46,7 @@ pub struct Fragment {
     pub(super) head: Head,
 }
 
-/// Puts TCP datagrams together from their fragments, in whatever order these come.
+/// Puts datagrams together from their fragments, in whatever order these come: those of TCP, or those of UDP.
 ///
 /// Only lengths and the first bytes are kept, never payload. At most [`FRAGMENTS_MAX`] datagrams
 /// wait, the oldest is given up for one more; each for 30 s of capture time (RFC 791's
@@ -76,8 +77,28 @@ impl FragmentTable {
     /// Takes a fragment. When it was the last one missing, gives the segment, with the time and
     /// ordinal of this fragment and the lengths of all.
     pub fn push(&mut self, fragment: Fragment) -> Option<Segment> {
+        let whole = self.add(&fragment)?;
+        match whole.segment(&fragment) {
+            Ok(segment) => {
+                self.records_in_segments += u64::from(whole.records);
+                Some(segment)
+            }
+            Err(skip) => {
+                self.skipped.add_many(skip, u64::from(whole.records));
+                None
+            }
+        }
+    }
+
+    /// The same in a table of UDP, whose records are counted elsewhere.
+    pub fn push_datagram(&mut self, fragment: Fragment) -> Option<Datagram> {
+        self.add(&fragment)?.datagram(&fragment)
+    }
+
+    /// The datagram of which this fragment was the last one missing.
+    fn add(&mut self, fragment: &Fragment) -> Option<Pending> {
         self.expire(fragment.at);
-        let key = self.datagram_of(&fragment);
+        let key = self.datagram_of(fragment);
         let begun = &mut self.begun;
         let order = &mut self.order;
         let pending = self.pending.entry(key).or_insert_with(|| {
@@ -85,26 +106,14 @@ impl FragmentTable {
             order.insert(*begun, key);
             Pending::new(*begun, fragment.at)
         });
-        match pending.add(&fragment) {
+        match pending.add(fragment) {
             Progress::Waiting => {
                 if self.pending.len() > FRAGMENTS_MAX {
                     self.give_up_oldest();
                 }
                 None
             }
-            Progress::Whole => {
-                let whole = self.remove(key)?;
-                match whole.segment(&fragment) {
-                    Ok(segment) => {
-                        self.records_in_segments += u64::from(whole.records);
-                        Some(segment)
-                    }
-                    Err(skip) => {
-                        self.skipped.add_many(skip, u64::from(whole.records));
-                        None
-                    }
-                }
-            }
+            Progress::Whole => self.remove(key),
             Progress::Hopeless => {
                 self.give_up(key);
                 None
@@ -303,17 +312,7 @@ impl Pending {
         if protocol != ip::TCP {
             return Err(Skip::OtherProtocol);
         }
-        let header = IpHeader {
-            src: last.src,
-            dst: last.dst,
-            len: self.ip_len,
-            packets: u16::try_from(self.records).unwrap_or(u16::MAX),
-            id: last.ip_id,
-            ecn: self.ecn.unwrap_or_default(),
-            // Each has its own, and no SYN comes in fragments.
-            ttl: 0,
-            length_from_frame: self.length_from_frame,
-        };
+        let header = self.header(last);
         let mut found = Decoded::Skipped(Skip::MalformedTcp);
         let way = Way {
             at: last.at,
@@ -323,11 +322,34 @@ impl Pending {
             found: &mut found,
             inner: None,
             each: None,
+            datagrams: None,
         };
         tcp::segment(way, &header, inside)?;
         match found {
             Decoded::Segment(segment) => Ok(segment),
             _ => Err(Skip::MalformedTcp),
+        }
+    }
+
+    /// The UDP datagram; `None` where its fragments contradict each other.
+    fn datagram(&self, last: &Fragment) -> Option<Datagram> {
+        let total_len = self.total_len? as usize;
+        let rest = Rest::new(self.head.known(), 0).of_len(total_len);
+        Datagram::of(last.at, last.ordinal, &self.header(last), rest)
+    }
+
+    /// What the IP headers say together, of which `last` came last.
+    fn header(&self, last: &Fragment) -> IpHeader {
+        IpHeader {
+            src: last.src,
+            dst: last.dst,
+            len: self.ip_len,
+            packets: u16::try_from(self.records).unwrap_or(u16::MAX),
+            id: last.ip_id,
+            ecn: self.ecn.unwrap_or_default(),
+            // Each has its own, and no SYN comes in fragments.
+            ttl: 0,
+            length_from_frame: self.length_from_frame,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use etherparse::{Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6HeaderSlice};
 
+use super::datagram::Datagram;
 use super::fragments::{Fragment, Head};
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint};
@@ -249,30 +250,41 @@ fn carried(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>) -> Outcome
         TCP => tcp::segment(way, ip, rest),
         1 => icmp::v4(way, ip, rest),
         58 => icmp::v6(way, ip, rest),
-        17 => tunnel::udp(way, rest),
+        UDP => udp(way, ip, rest, None),
         50 => Err(Skip::Encrypted),
         108 => Err(Skip::Compressed),
         _ => tunnel::ip_protocol(way, protocol, rest),
     }
 }
 
+/// UDP, of which `rest` is the first fragment where it is a `part`. What is no tunnel is told to who asks for it.
+fn udp(mut way: Way<'_>, ip: &IpHeader, rest: Rest<'_>, part: Option<Fragment>) -> Outcome {
+    let Some(before) = way.datagrams.as_ref().map(|datagrams| datagrams.len()) else {
+        return tunnel::udp(way, rest);
+    };
+    let (at, ordinal) = (way.at, way.ordinal);
+    let mut found = Decoded::Skipped(Skip::Udp);
+    let outcome = tunnel::udp(way.beside(&mut found), rest);
+    // What was told by now was in a tunnel.
+    if outcome == Err(Skip::Udp)
+        && let Some(datagrams) = &mut way.datagrams
+        && datagrams.len() == before
+    {
+        match part {
+            Some(part) => datagrams.fragments.push(part),
+            None => datagrams.whole.extend(Datagram::of(at, ordinal, ip, rest)),
+        }
+    }
+    if outcome.is_ok() {
+        way.arrive(found);
+    }
+    outcome
+}
+
 /// A fragment. TCP waits for the other ones; a tunnel packet's first fragment is entered, since
 /// the headers inside carry lengths of their own.
-fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Part) -> Outcome {
-    if part.offset == 0 {
-        // Extension headers that are cut by the end of the fragment are seen when it is whole.
-        if let Ok((behind, inside)) = extensions(protocol, rest)
-            && behind != TCP
-        {
-            return carried(way, ip, behind, inside);
-        }
-    } else if !matches!(
-        protocol,
-        TCP | 0 | ROUTING | AUTHENTICATION | DESTINATION_OPTIONS
-    ) {
-        return Err(Skip::LaterFragment);
-    }
-    let fragment = Fragment {
+fn fragment(mut way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Part) -> Outcome {
+    let fragment = |way: &Way<'_>| Fragment {
         at: way.at,
         ordinal: way.ordinal,
         src: ip.src,
@@ -288,6 +300,30 @@ fn fragment(way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part: Par
         length_from_frame: ip.length_from_frame,
         head: Head::of(part.offset, rest.bytes),
     };
+    if part.offset == 0 {
+        // Extension headers that are cut by the end of the fragment are seen when it is whole.
+        if let Ok((behind, inside)) = extensions(protocol, rest)
+            && behind != TCP
+        {
+            if protocol == UDP {
+                let part = fragment(&way);
+                return udp(way, ip, inside, Some(part));
+            }
+            return carried(way, ip, behind, inside);
+        }
+    } else if protocol == UDP {
+        let part = fragment(&way);
+        if let Some(datagrams) = &mut way.datagrams {
+            datagrams.fragments.push(part);
+        }
+        return Err(Skip::LaterFragment);
+    } else if !matches!(
+        protocol,
+        TCP | 0 | ROUTING | AUTHENTICATION | DESTINATION_OPTIONS
+    ) {
+        return Err(Skip::LaterFragment);
+    }
+    let fragment = fragment(&way);
     way.arrive(Decoded::Fragment(fragment));
     Ok(())
 }
@@ -324,6 +360,8 @@ const BYTES_MAX: usize = 16 << 20;
 
 /// IP protocol number of TCP.
 pub(super) const TCP: u8 = 6;
+/// IP protocol number of UDP.
+const UDP: u8 = 17;
 const ROUTING: u8 = 43;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;

@@ -1,5 +1,6 @@
 //! Packets by hand; in `random`, packets by etherparse's builder and packets broken at random.
 
+mod datagrams;
 mod fabric;
 mod fragments;
 mod lengths;

@@ -71,6 +71,7 @@ fn is_entered(mut way: Way<'_>, enter: Enter, inside: Rest<'_>) -> bool {
     let way = Way {
         inner: None,
         each: None,
+        datagrams: None,
         ..way.beside(&mut found)
     };
     way.deeper()

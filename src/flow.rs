@@ -1,6 +1,7 @@
 //! Whose segment is it: connections by their endpoints.
 
 mod batch;
+mod clock;
 mod half_open;
 mod index;
 mod kept;

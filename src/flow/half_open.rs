@@ -4,11 +4,12 @@
 
 use std::num::NonZeroU32;
 
+use super::clock::is_silence;
 use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
-use super::table::{ConnectionIdentity, YoungPayload, is_silence};
+use super::table::{ConnectionIdentity, YoungPayload};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
 use crate::prefetch::prefetch;

@@ -18,6 +18,7 @@ use packets::{PacketStore, Young};
 use young::SIDE_BY_SIDE;
 pub use young::YoungPayload;
 
+use super::clock::{Clock, is_silence};
 use super::half_open::HalfOpen;
 use super::index::Index;
 use super::kept::{Kept, Start};
@@ -255,21 +256,8 @@ pub struct ConnectionTable<O: Observer> {
     half_open: HalfOpen,
     /// Sum over `heads`.
     held_bytes: usize,
-    /// The latest instant seen: the table's clock.
-    now: CaptureTime,
-    /// When connections are next looked through.
-    sweep_at: CaptureTime,
-    /// Records that were so far ahead of the clock that it must have been set, if they are many.
-    leaps: u32,
+    clock: Clock,
     facts: TableFacts,
-}
-
-/// A silence of 30 days is none, in ns: the capture's clock was set, and the connection goes on.
-const LEAP_NS: i64 = 30 * 86_400 * 1_000_000_000;
-
-/// Whether nothing was heard for `least_ns` or longer, and the capture's clock was not set in the meantime.
-pub(super) fn is_silence(silent_ns: i64, least_ns: i64) -> bool {
-    (least_ns..LEAP_NS).contains(&silent_ns)
 }
 
 /// Without its connections, of which there may be millions.
@@ -278,7 +266,7 @@ impl<O: Observer> fmt::Debug for ConnectionTable<O> {
         f.debug_struct("ConnectionTable")
             .field("len", &self.len())
             .field("limits", &self.limits)
-            .field("now", &self.now)
+            .field("now", &self.clock.now)
             .finish_non_exhaustive()
     }
 }
@@ -298,9 +286,7 @@ impl<O: Observer> ConnectionTable<O> {
             tracked: Vec::new(),
             young: PacketStore::default(),
             held_bytes: 0,
-            now: CaptureTime::MIN,
-            sweep_at: CaptureTime::MIN,
-            leaps: 0,
+            clock: Clock::default(),
             facts: TableFacts::default(),
         }
     }

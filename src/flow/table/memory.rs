@@ -1,7 +1,8 @@
 //! How much memory a table's connections take, and connections put away to have some of it back.
 
-use super::{ConnectionTable, Head, Observer, TableFacts, Tracked, YoungPayload, is_silence};
+use super::{ConnectionTable, Head, Observer, TableFacts, Tracked, YoungPayload};
 use crate::decode::Segment;
+use crate::flow::clock::is_silence;
 use crate::flow::index::Index;
 
 impl<O: Observer> ConnectionTable<O> {
@@ -73,13 +74,13 @@ impl<O: Observer> ConnectionTable<O> {
     pub fn put_away_silent(&mut self, silent_ns: i64) {
         let mut ended = Vec::new();
         for index in (0..self.tracked.len()).rev() {
-            if is_silence(self.now.since(self.heads[index].last_at), silent_ns) {
+            if is_silence(self.clock.now.since(self.heads[index].last_at), silent_ns) {
                 let next = self.take_out(index, true);
                 self.end(&mut ended, next);
             }
         }
         self.hand_back(&mut ended);
-        for before in self.half_open.take_silent(self.now, silent_ns, 0) {
+        for before in self.half_open.take_silent(self.clock.now, silent_ns, 0) {
             self.put_away(&before.segments(), true);
         }
         self.shrink();

@@ -158,7 +158,7 @@ impl<O: Observer> ConnectionTable<O> {
         sought: Option<(u64, u32)>,
     ) -> Option<Train> {
         let at = packed.at();
-        if self.turns_clock(at) {
+        if self.clock.turns(at) {
             cold_path();
             self.work_off(queue);
             self.keep_house(at);

@@ -1,64 +1,14 @@
-//! The table's clock, and connections put away as it goes on or when there are too many.
+//! Connections put away as the clock goes on, or when there are too many.
 
 use super::young::SIDE_BY_SIDE;
-use super::{ConnectionTable, LEAP_NS, Observer, is_silence};
+use super::{ConnectionTable, Observer};
+use crate::flow::clock::is_silence;
 use crate::time::CaptureTime;
-
-/// How far one record can move the table's clock, in ns of capture time.
-const JUMP_NS: i64 = 60_000_000_000;
-
-/// How many records it takes, with hardly any between them that go on as before, to believe that the capture's clock was
-/// set, and not only some are damaged.
-const LEAPS_MIN: u32 = 1000;
-
-/// How often connections are looked through for those to put away, in ns of capture time.
-const SWEEP_NS: i64 = 10_000_000_000;
 
 impl<O: Observer> ConnectionTable<O> {
     #[inline]
     pub(super) fn keep_house(&mut self, at: CaptureTime) {
-        if self.turns_clock(at) {
-            self.turn_clock(at);
-        }
-    }
-
-    /// Sets the clock; `true`, and nothing is changed, when there is more to do at that instant.
-    #[inline]
-    pub(super) fn turns_clock(&mut self, at: CaptureTime) -> bool {
-        let ahead_ns = at.since(self.now);
-        let more = ahead_ns > JUMP_NS || (ahead_ns > 0 && at >= self.sweep_at);
-        if ahead_ns > 0 && !more {
-            self.now = at;
-        }
-        more
-    }
-
-    /// No instant before it [turns the clock](Self::turns_clock).
-    #[inline]
-    pub(super) fn turns_no_clock_until(&self) -> CaptureTime {
-        self.now.plus_ns(JUMP_NS).min(self.sweep_at)
-    }
-
-    #[cold]
-    fn turn_clock(&mut self, at: CaptureTime) {
-        let ahead_ns = at.since(self.now);
-        self.now = if self.now == CaptureTime::MIN {
-            at
-        } else if ahead_ns < LEAP_NS {
-            // Those that leapt before were some of many.
-            self.leaps = 0;
-            // One record with an absurd time must not make all connections look idle.
-            self.now.plus_ns(ahead_ns.min(JUMP_NS))
-        } else if self.leaps < LEAPS_MIN {
-            // Nor must a clock that is set: on the way to there each of them would have been silent for too long.
-            self.leaps += 1;
-            return;
-        } else {
-            self.leaps = 0;
-            at
-        };
-        if self.now >= self.sweep_at {
-            self.sweep_at = self.now.plus_ns(SWEEP_NS);
+        if self.clock.turns(at) && self.clock.turn(at) {
             self.sweep();
         }
     }
@@ -67,10 +17,11 @@ impl<O: Observer> ConnectionTable<O> {
     ///
     /// Later than [`is_past`](Self::is_past) would: one absurd time, or records out of order, must
     /// not end a connection that goes on.
+    #[cold]
     fn sweep(&mut self) {
         let limits = self.limits;
         let soon_ns = limits.linger_ns.min(limits.idle_ns);
-        let now = self.now.plus_ns(-JUMP_NS);
+        let now = self.clock.surely();
         let is_silent = |&index: &usize| {
             let head = &self.heads[index];
             // Whether a connection is over takes its state, which nothing but silence is no reason to make.

@@ -39,7 +39,7 @@ impl<O: Observer> ConnectionTable<O> {
         let last_at = self.heads[train.index].last_at;
         last_at
             .plus_ns(self.prompt_ns())
-            .min(self.turns_no_clock_until())
+            .min(self.clock.turns_not_until())
     }
 
     /// Takes those segments, from the first on, that belong to a train; how many there were.
@@ -54,7 +54,7 @@ impl<O: Observer> ConnectionTable<O> {
             flow.take(dir, packed);
         });
         head.last_at = head.last_at.max(latest);
-        self.now = self.now.max(latest);
+        self.clock.now = self.clock.now.max(latest);
         taken
     }
 
@@ -73,7 +73,7 @@ impl<O: Observer> ConnectionTable<O> {
             }) {
                 break;
             }
-            self.now = self.now.max(at);
+            self.clock.now = self.clock.now.max(at);
             taken += 1;
         }
         taken
@@ -103,7 +103,7 @@ impl<O: Observer> ConnectionTable<O> {
             queue.segments[head.last_queued as usize].next = first;
             head.last_queued = next - 1;
             queue.segments[next as usize - 1].next = NONE;
-            self.now = self.now.max(latest);
+            self.clock.now = self.clock.now.max(latest);
         }
         taken
     }

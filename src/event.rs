@@ -1,6 +1,6 @@
 //! What can happen to a flow, and who is told.
 
-use crate::decode::{Ecn, Plain, Segment, TcpFlags};
+use crate::decode::{Datagram, Ecn, Plain, Segment, TcpFlags};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -279,7 +279,7 @@ pub struct PacketArrival {
     pub at: CaptureTime,
     /// Position of its record in the capture, from 0.
     pub ordinal: u64,
-    /// TCP's control bits.
+    /// TCP's control bits; none of a datagram.
     pub flags: TcpFlags,
     /// Payload as the IP header tells it, in bytes.
     pub payload_len: u32,
@@ -308,6 +308,22 @@ impl From<&Segment> for PacketArrival {
             ecn: segment.ecn,
             length_from_frame: segment.length_from_frame,
             header_cut: segment.header_cut,
+        }
+    }
+}
+
+impl From<&Datagram> for PacketArrival {
+    fn from(datagram: &Datagram) -> Self {
+        Self {
+            at: datagram.at,
+            ordinal: datagram.ordinal,
+            flags: TcpFlags::default(),
+            payload_len: datagram.payload_len,
+            ip_len: datagram.ip_len,
+            ip_packets: datagram.ip_packets,
+            ecn: datagram.ecn,
+            length_from_frame: datagram.length_from_frame,
+            header_cut: false,
         }
     }
 }

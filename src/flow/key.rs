@@ -2,7 +2,7 @@
 
 use std::hash::BuildHasher;
 
-use crate::decode::{Endpoint, Segment};
+use crate::decode::{Datagram, Endpoint, Segment};
 
 /// Shards that connections are spread over; fixed, so that nothing depends on how many threads
 /// work on them.
@@ -22,6 +22,12 @@ const SPREAD: u64 = 0xd134_2543_de82_ef95;
 #[must_use]
 pub fn shard_of(segment: &Segment) -> usize {
     shard_between(segment.src.into(), segment.dst.into())
+}
+
+/// The same of a datagram's conversation.
+#[must_use]
+pub fn shard_of_datagram(datagram: &Datagram) -> usize {
+    shard_between(datagram.src.into(), datagram.dst.into())
 }
 
 #[inline]

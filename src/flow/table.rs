@@ -23,19 +23,21 @@ use super::half_open::HalfOpen;
 use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
-use crate::decode::{Endpoint, Segment, TcpFlags};
+use crate::decode::{Datagram, Endpoint, Segment, TcpFlags, Transport};
 use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
-/// Who talks to whom, and since when.
+/// Who talks to whom, over what, and since when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionIdentity {
     /// Who opened the connection: sent the SYN or, in a capture that starts later, the first
-    /// segment.
+    /// segment. Of UDP, who sent the first datagram that was seen.
     pub opener: Endpoint,
     /// The other side.
     pub peer: Endpoint,
+    /// What their packets are of.
+    pub transport: Transport,
     /// Position of the connection's first record in the capture; orders connections.
     pub first_ordinal: u64,
     /// When that record was captured.
@@ -71,10 +73,22 @@ impl ConnectionIdentity {
         let identity = Self {
             opener,
             peer,
+            transport: Transport::Tcp,
             first_ordinal: start.ordinal,
             first_at: start.at,
         };
         (identity, dir)
+    }
+
+    /// Of the conversation that begins with `datagram`.
+    pub(super) fn of_datagram(datagram: &Datagram) -> Self {
+        Self {
+            opener: datagram.src,
+            peer: datagram.dst,
+            transport: Transport::Udp,
+            first_ordinal: datagram.ordinal,
+            first_at: datagram.at,
+        }
     }
 
     pub(super) fn start(&self) -> Start {
@@ -97,9 +111,15 @@ impl ConnectionIdentity {
     #[inline]
     #[must_use]
     pub fn direction(&self, segment: &Segment) -> Option<Direction> {
-        if segment.src == self.opener && segment.dst == self.peer {
+        self.direction_between(&segment.src, &segment.dst)
+    }
+
+    /// The direction of what goes from one end to another; `None` when these are not its two ends.
+    #[inline]
+    pub(super) fn direction_between(&self, src: &Endpoint, dst: &Endpoint) -> Option<Direction> {
+        if *src == self.opener && *dst == self.peer {
             Some(Direction::Forward)
-        } else if segment.src == self.peer && segment.dst == self.opener {
+        } else if *src == self.peer && *dst == self.opener {
             Some(Direction::Reverse)
         } else {
             None

@@ -1,5 +1,6 @@
 //! Segment by segment against connection by connection: the same connections, with the same in them.
 
+mod conversations;
 mod strays;
 
 use proptest::prelude::*;

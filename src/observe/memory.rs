@@ -148,7 +148,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::decode::{Endpoint, Segment};
+    use crate::decode::{Endpoint, Segment, Transport};
     use crate::event::{Acked, Direction, FlowSink, PacketArrival};
     use crate::flow::{ConnectionIdentity, Observer};
     use crate::observe::RecordConfig;
@@ -164,6 +164,7 @@ mod tests {
         let identity = ConnectionIdentity {
             opener: ends[0],
             peer: ends[1],
+            transport: Transport::Tcp,
             first_ordinal: 0,
             first_at: at,
         };

@@ -402,7 +402,7 @@ fn after(bytes: &[u8], len: usize) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::{Endpoint, Segment};
+    use crate::decode::{Endpoint, Segment, Transport};
     use crate::event::PacketArrival;
     use proptest::prelude::*;
 
@@ -433,6 +433,7 @@ mod tests {
         let identity = ConnectionIdentity {
             opener: Endpoint::v4([10, 0, 0, 1], 1),
             peer: Endpoint::v4([10, 0, 0, 2], 2),
+            transport: Transport::Tcp,
             first_ordinal: 7,
             first_at: START,
         };

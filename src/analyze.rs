@@ -23,6 +23,7 @@ mod parts;
 mod pings;
 mod pipeline;
 mod pruning;
+mod shard;
 mod totals;
 mod tracking;
 mod watch;

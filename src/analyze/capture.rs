@@ -43,7 +43,7 @@ pub struct CaptureAnalysis {
     /// Records that belong to a TCP segment that was analysed.
     pub tcp_records: u64,
     /// Records that were skipped, by reason. With [`tcp_records`](Self::tcp_records) they add up
-    /// to [`records`](Self::records).
+    /// to [`records`](Self::records). UDP is among them, also where its conversations are flows.
     pub skipped: Tally,
     /// First and last instant of all records.
     pub span: Option<Span>,
@@ -51,6 +51,8 @@ pub struct CaptureAnalysis {
     pub origin: CaptureTime,
     /// Frame numbers.
     pub frames: FrameIndex,
+    /// Whether conversations of UDP were asked for ([`Config::udp`](super::Config::udp)): they are among the connections.
+    pub has_udp: bool,
     /// Connections with payload, by their first record, each with its `connection_id`.
     pub connections: Vec<(u64, Box<ConnectionRecord>)>,
     /// Connections in all, also those without payload.
@@ -92,6 +94,7 @@ impl CaptureAnalysis {
             span: facts.span,
             origin: facts.origin,
             frames: facts.frames,
+            has_udp: false,
             connections: Vec::new(),
             connections_total: 0,
             cut_by_limit: facts.cut_by_limit,
@@ -116,8 +119,8 @@ impl CaptureAnalysis {
         self.files.iter().any(|file| file.gaps_total > 0)
     }
 
-    /// Goodput of all flows together, in bits per second: all acked bytes, from the first data to
-    /// the last new ACK (METRICS.md G1); `None` with an empty interval.
+    /// Goodput of all flows together, in bits per second: all acked bytes, and the payload of UDP, from the first data
+    /// to the last new ACK, or the last data of UDP (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
         self.delivered()?.goodput_bps()
@@ -183,15 +186,31 @@ impl CaptureAnalysis {
         self.totals.get_or_init(|| totals)
     }
 
+    /// Packets of UDP, where its conversations are flows.
+    #[must_use]
+    pub fn udp_records(&self) -> Option<u64> {
+        self.has_udp.then(|| self.skipped.count(Skip::Udp))
+    }
+
+    /// Why records are in no flow, each with how many, where there are any: [`skipped`](Self::skipped), but for
+    /// [those of UDP](Self::udp_records).
+    pub fn left_out(&self) -> impl Iterator<Item = (Skip, u64)> {
+        let skipped = self.skipped.iter();
+        skipped.filter(|&(skip, n)| n > 0 && !(self.has_udp && skip == Skip::Udp))
+    }
+
     /// Packets of UDP, and of TCP and UDP together, where the former are many beside its flows, with which they share a
-    /// link.
+    /// link, and none of these.
     #[must_use]
     pub fn udp_beside(&self) -> Option<[u64; 2]> {
         /// Of so many packets one is UDP where that is many.
         const UDP_SHARE: u64 = 20;
         let udp = self.skipped.count(Skip::Udp);
         let all = udp + self.tcp_records;
-        let is_much = udp > 0 && udp.saturating_mul(UDP_SHARE) >= all && self.totals().flows > 0;
+        let is_much = !self.has_udp
+            && udp > 0
+            && udp.saturating_mul(UDP_SHARE) >= all
+            && self.totals().flows > 0;
         is_much.then_some([udp, all])
     }
 
@@ -209,6 +228,8 @@ pub struct DeliveredMost {
     pub bps_at_least: Option<f64>,
     /// Flows with more than one hundredth of the payload lack bins, so that it may have been more.
     pub lacks_bins: bool,
+    /// Flows of UDP have more than one hundredth of the payload, of which nobody knows what arrived.
+    pub lacks_acks: bool,
 }
 
 impl DeliveredMost {
@@ -216,25 +237,31 @@ impl DeliveredMost {
     #[must_use]
     pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
         // In one pass, as each flow is fetched from another place of the memory: all of them are asked for their bins.
-        let (mut all_bytes, mut cut_bytes) = (0_u64, 0_u64);
-        let series = all_ahead(flows, Wanted::All).map(|flow| {
+        let (mut all_bytes, mut cut_bytes, mut udp_bytes) = (0_u64, 0_u64, 0_u64);
+        let series = all_ahead(flows, Wanted::All).filter_map(|flow| {
             let (series, payload_bytes) = (flow.record.series(), flow.payload_bytes());
             all_bytes = all_bytes.saturating_add(payload_bytes);
+            if flow.tcp().is_none() {
+                udp_bytes = udp_bytes.saturating_add(payload_bytes);
+                return None;
+            }
             if series.is_cut() {
                 cut_bytes = cut_bytes.saturating_add(payload_bytes);
             }
-            series.bins()
+            Some(series.bins())
         });
         Self {
             bps_at_least: delivery_bps_max(series, bin_ns),
             lacks_bins: cut_bytes.saturating_mul(100) > all_bytes,
+            lacks_acks: udp_bytes.saturating_mul(100) > all_bytes,
         }
     }
 
-    /// What is known to be the most; `None` where bins are missing, too.
+    /// What is known to be the most; `None` where bins or ACKs are missing, too.
     #[must_use]
     pub fn bps(self) -> Option<f64> {
-        self.bps_at_least.filter(|_| !self.lacks_bins)
+        let lacks = self.lacks_bins || self.lacks_acks;
+        self.bps_at_least.filter(|_| !lacks)
     }
 }
 

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::config::Config;
 use crate::capture::Record;
 use crate::decode::{
-    Decoded, Echo, Fragment, Segment, Skip, Tally, Usual, decode_each, decode_into, nearly_usual,
-    unknown_link,
+    Datagram, Datagrams, Decoded, Echo, Fragment, Segment, Skip, Tally, Usual, decode_datagrams,
+    decode_each, decode_into, nearly_usual, unknown_link,
 };
-use crate::flow::{SegmentBatch, shard_of};
+use crate::flow::{SHARDS, SegmentBatch, shard_of, shard_of_datagram};
 use crate::observe::Span;
 use crate::time::CaptureTime;
 
@@ -19,6 +19,8 @@ pub(super) struct Batch {
     pub(super) chunks: Vec<Chunk>,
     /// Segments put together from fragments, by ordinal.
     pub(super) whole: Vec<Segment>,
+    /// Datagrams put together from fragments, by ordinal.
+    pub(super) whole_datagrams: Vec<Datagram>,
     /// Positions of its records in the capture.
     pub(super) ordinals: Range<u64>,
 }
@@ -33,6 +35,10 @@ pub(super) struct Chunk {
     /// Segments besides the first of each record that holds several.
     further_segments: u64,
     pub(super) fragments: Vec<Fragment>,
+    /// By shard, where they are asked for and there are any.
+    datagrams: Vec<Vec<Datagram>>,
+    /// Room for those of a record, and parts of others.
+    udp: Datagrams,
     pub(super) echoes: Vec<Echo>,
     pub(super) tally: Tally,
     /// First and last instant.
@@ -46,6 +52,8 @@ impl Chunk {
         self.segments.clear(first_ordinal);
         self.further_segments = 0;
         self.fragments.clear();
+        self.datagrams.iter_mut().for_each(Vec::clear);
+        self.udp.clear();
         self.echoes.clear();
         self.tally = Tally::default();
         self.span = None;
@@ -54,6 +62,16 @@ impl Chunk {
     /// Records that gave segments: one each, but of a record that holds several.
     pub(super) fn records_in_segments(&self) -> u64 {
         self.segments.len() as u64 - self.further_segments
+    }
+
+    /// The datagrams of a shard, by ordinal.
+    pub(super) fn datagrams(&self, shard: usize) -> &[Datagram] {
+        self.datagrams.get(shard).map_or(&[], Vec::as_slice)
+    }
+
+    /// Parts of datagrams.
+    pub(super) fn datagram_fragments(&self) -> &[Fragment] {
+        &self.udp.fragments
     }
 
     /// Takes these records alone, of which the first is at `first_ordinal`, and sorts their segments.
@@ -138,7 +156,11 @@ impl Chunk {
             self.take(&segment, config);
             return;
         }
-        decode_into(&record, ordinal, &config.decode, decoded);
+        if config.udp {
+            self.decode_datagrams(&record, ordinal, config, decoded);
+        } else {
+            decode_into(&record, ordinal, &config.decode, decoded);
+        }
         match decoded {
             Decoded::Segment(segment) => self.take(segment, config),
             Decoded::FirstOf(..) => self.take_each(&record, ordinal, config),
@@ -152,6 +174,24 @@ impl Chunk {
             }
             Decoded::Skipped(Skip::UnknownLinkType) => self.skip_unknown(&record),
             Decoded::Skipped(skip) => self.tally.add(*skip),
+        }
+    }
+
+    /// Decodes a record to `decoded`, and takes its datagrams: they count as skipped all the same.
+    #[inline(never)]
+    fn decode_datagrams(
+        &mut self,
+        record: &Record<'_>,
+        ordinal: u64,
+        config: &Config,
+        decoded: &mut Decoded,
+    ) {
+        decode_datagrams(record, ordinal, &config.decode, decoded, &mut self.udp);
+        for datagram in self.udp.whole.drain(..) {
+            if config.wants(|| (datagram.src, datagram.dst)) {
+                self.datagrams.resize_with(SHARDS, Vec::new);
+                self.datagrams[shard_of_datagram(&datagram)].push(datagram);
+            }
         }
     }
 

@@ -102,6 +102,8 @@ pub struct Config {
     pub weights: BalanceWeights,
     /// Which flows are compared.
     pub pairs: PairConfig,
+    /// Conversations of UDP are flows, too: of what they are made is in METRICS.md, "Flows of UDP".
+    pub udp: bool,
     /// Keep a row for each data segment.
     pub segments: bool,
     /// Keep the time sequence of each capture's largest flow, for its chart.
@@ -142,6 +144,7 @@ impl Default for Config {
             capacity: None,
             weights: BalanceWeights::default(),
             pairs: PairConfig::default(),
+            udp: false,
             segments: false,
             time_sequence: false,
             gaps: false,

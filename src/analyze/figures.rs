@@ -1,6 +1,7 @@
 //! A flow's numbers, unpacked for who wants several of them.
 
 use super::flow::{Flow, Limited, Quality};
+use crate::decode::Transport;
 use crate::metric;
 use crate::observe::{
     ConnectionFacts, DelayStats, DirectionSummary, Incidents, Outline, OutlinedFlow, Span,
@@ -49,8 +50,26 @@ impl<'a> FlowFigures<'a> {
         newest.filter(|_| self.state().acked_bytes > Some(0))
     }
 
+    /// Payload that counts as delivered, in bytes: what was acknowledged or, of UDP, whose ACKs nobody sees, what passed.
+    #[must_use]
+    pub fn delivered_bytes(&self) -> Option<u64> {
+        match self.flow.transport() {
+            Transport::Tcp => self.state().acked_bytes,
+            Transport::Udp => Some(self.outline().payload_bytes),
+        }
+    }
+
+    /// Time of the last of it; `None` where nothing was delivered.
+    #[must_use]
+    pub fn last_delivered_at(&self) -> Option<CaptureTime> {
+        match self.flow.transport() {
+            Transport::Tcp => self.last_new_ack_at(),
+            Transport::Udp => Some(self.outline().data_span?.last),
+        }
+    }
+
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an
-    /// ACK (`true`) or, in a one-way capture, with the last data (METRICS.md G1); `None` where other
+    /// ACK (`true`) or, in a one-way capture and of UDP, with the last data (METRICS.md G1); `None` where other
     /// packets of the receiver passed, but nothing was acknowledged.
     #[must_use]
     pub fn goodput_interval_ns(&self) -> Option<(i64, bool)> {
@@ -58,8 +77,9 @@ impl<'a> FlowFigures<'a> {
         if self.state().acked_bytes.is_some() {
             Some((self.last_new_ack_at()?.since(span.first), true))
         } else {
-            let is_one_way = self.is_one_way(&self.flow.connection().facts());
-            is_one_way.then(|| (span.length_ns(), false))
+            let is_told_by_data =
+                self.flow.tcp().is_none() || self.is_one_way(&self.flow.connection().facts());
+            is_told_by_data.then(|| (span.length_ns(), false))
         }
     }
 
@@ -75,9 +95,9 @@ impl<'a> FlowFigures<'a> {
         self.outlined.incidents()
     }
 
-    /// Whether no packet of the other direction was seen (METRICS.md Q1).
+    /// Whether no packet of the other direction was seen (METRICS.md Q1): none of ACKs, which UDP has not.
     pub(super) fn is_one_way(&self, facts: &ConnectionFacts) -> bool {
-        facts.packets[self.flow.dir().reversed().index()] == 0
+        facts.packets[self.flow.dir().reversed().index()] == 0 && self.flow.tcp().is_some()
     }
 
     /// Whether a quarter or more of its data segments are copies of others.
@@ -87,6 +107,15 @@ impl<'a> FlowFigures<'a> {
             && copies.saturating_mul(4) >= incidents.data_segments(self.outline().data_packets)
     }
 
+    /// Payload that passed, each byte once as far as that can be told (METRICS.md C4): of UDP all of it.
+    #[must_use]
+    pub fn seen_bytes(&self) -> u64 {
+        match self.flow.transport() {
+            Transport::Tcp => self.state().unique_bytes,
+            Transport::Udp => self.outline().payload_bytes,
+        }
+    }
+
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
@@ -94,7 +123,7 @@ impl<'a> FlowFigures<'a> {
         let bytes = if acked {
             self.state().acked_bytes?
         } else {
-            self.state().unique_bytes
+            self.seen_bytes()
         };
         if bytes == 0 {
             return None;
@@ -183,9 +212,14 @@ impl<'a> FlowFigures<'a> {
         let unseen = state.unseen_bytes.unwrap_or(0);
         let (closing, acked) = (handshake.closing(), state.acked_bytes);
         let is_left = acked.is_some_and(|acked| acked < state.unique_bytes.saturating_add(unseen));
+        let is_tcp = self.flow.tcp().is_some();
         [
-            (Quality::MidStream, handshake.opening(dir).is_none()),
-            (Quality::NoHandshake, !both),
+            (Quality::Udp, !is_tcp),
+            (
+                Quality::MidStream,
+                is_tcp && handshake.opening(dir).is_none(),
+            ),
+            (Quality::NoHandshake, is_tcp && !both),
             (Quality::OneWay, self.is_one_way(facts)),
             (Quality::RecordsDropped, unseen > 0),
             // Of a flow's ACKs, too: their options and times tell as much of it as its own.
@@ -199,7 +233,7 @@ impl<'a> FlowFigures<'a> {
             (Quality::StraySegments, state.strays > 0),
             (
                 Quality::Unfinished,
-                !closing.fin[dir.index()] && !closing.reset,
+                is_tcp && !closing.fin[dir.index()] && !closing.reset,
             ),
             (Quality::Reset, closing.reset && is_left),
         ]

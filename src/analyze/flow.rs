@@ -1,10 +1,10 @@
 //! One direction of a connection, and what is asked of it.
 
 use super::figures::FlowFigures;
-use crate::decode::Endpoint;
+use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
 use crate::observe::{
-    BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, Wanted,
+    Bin, BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, Wanted,
     expect_ahead,
 };
 use crate::time::CaptureTime;
@@ -43,6 +43,28 @@ impl<'a> Flow<'a> {
     #[must_use]
     pub fn connection(&self) -> &'a ConnectionRecord {
         self.record.connection
+    }
+
+    /// What its packets are of.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.connection().identity.transport
+    }
+
+    /// Itself where it is of TCP: of UDP nothing is known that takes sequence numbers, ACKs or a handshake to tell.
+    #[must_use]
+    pub fn tcp(&self) -> Option<&Self> {
+        (self.transport() == Transport::Tcp).then_some(self)
+    }
+
+    /// Payload that counts as delivered in one of its bins, in bytes: newly acknowledged or, of UDP, whose ACKs nobody
+    /// sees, what passed.
+    #[must_use]
+    pub fn delivered_in(&self, bin: &Bin) -> u64 {
+        match self.transport() {
+            Transport::Tcp => bin.acked_bytes,
+            Transport::Udp => bin.payload_bytes,
+        }
     }
 
     /// Counts and distributions. Unpacks about a hundred numbers with each call: keep the result.
@@ -102,6 +124,18 @@ impl<'a> Flow<'a> {
     #[must_use]
     pub fn last_new_ack_at(&self) -> Option<CaptureTime> {
         self.figures().last_new_ack_at()
+    }
+
+    /// Payload that counts as delivered, in bytes: see [`FlowFigures::delivered_bytes`].
+    #[must_use]
+    pub fn delivered_bytes(&self) -> Option<u64> {
+        self.figures().delivered_bytes()
+    }
+
+    /// Time of the last of it: see [`FlowFigures::last_delivered_at`].
+    #[must_use]
+    pub fn last_delivered_at(&self) -> Option<CaptureTime> {
+        self.figures().last_delivered_at()
     }
 
     /// The interval that goodput and throughput are taken over, in ns, and whether it ends with an ACK (METRICS.md G1):
@@ -189,6 +223,8 @@ pub struct Limited {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quality {
+    /// A flow of UDP: nothing is known that takes sequence numbers, ACKs or a handshake to tell.
+    Udp,
     /// The capture starts after the flow: offset 0 is the first byte seen.
     MidStream,
     /// SYN or SYN-ACK was not seen: no window scale, no options.
@@ -228,6 +264,7 @@ impl Quality {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Udp => "udp",
             Self::MidStream => "mid_stream",
             Self::NoHandshake => "no_handshake",
             Self::OneWay => "one_way",

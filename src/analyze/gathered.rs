@@ -11,6 +11,8 @@ use crate::observe::Span;
 #[derive(Default)]
 pub(super) struct Gathered {
     fragments: FragmentTable,
+    /// Of UDP, whose records are in the tally already.
+    datagrams: FragmentTable,
     pings: Pings,
     tally: Tally,
     records: u64,
@@ -32,6 +34,7 @@ impl Gathered {
         self.records += records;
         batch.ordinals = first..self.records;
         batch.whole.clear();
+        batch.whole_datagrams.clear();
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
             self.tcp_records += chunk.records_in_segments();
@@ -42,6 +45,11 @@ impl Gathered {
                 .echoes
                 .iter()
                 .for_each(|echo| self.pings.on_echo(echo));
+            for &fragment in chunk.datagram_fragments() {
+                let datagram = self.datagrams.push_datagram(fragment);
+                let wanted = datagram.filter(|whole| config.wants(|| (whole.src, whole.dst)));
+                batch.whole_datagrams.extend(wanted);
+            }
             for &fragment in &chunk.fragments {
                 let before = self.fragments.records_in_segments();
                 let Some(segment) = self.fragments.push(fragment) else {

@@ -95,7 +95,8 @@ pub fn is_behind_link<'a>(
     bps_max: f64,
 ) -> bool {
     let (mut all, mut behind) = (0, 0);
-    for flow in flows {
+    // What is of UDP shows no link.
+    for flow in flows.into_iter().filter_map(Flow::tcp) {
         let payload_bytes = flow.payload_bytes();
         let has_passed = |link: Link| link.is_upstream && link.bps <= bps_max;
         all += payload_bytes;

@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::pruning::Pruning;
+use super::shard::Shard;
 use crate::flow::ConnectionTable;
 use crate::observe::{ConnectionRecord, Recorder};
 
@@ -86,13 +87,10 @@ impl Memory {
     }
 
     /// Looks how much is held, and gives up what it takes to have a quarter of the limit free.
-    pub(super) fn look<const SEGMENTS: bool>(
-        &mut self,
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
-    ) {
-        let mut held = held_bytes(tables);
+    pub(super) fn look<const SEGMENTS: bool>(&mut self, shards: &mut [Shard<SEGMENTS>]) {
+        let mut held = held_bytes(shards);
         if held > self.give_up_bytes {
-            held = self.give_up(tables, held);
+            held = self.give_up(shards, held);
             self.give_up_bytes = self.limit_bytes.max(held + self.limit_bytes / 4);
         }
         self.look_again_after(held);
@@ -108,57 +106,49 @@ impl Memory {
     /// Gives up one thing after the other, until it is enough or nothing is left; what is held then.
     fn give_up<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
+        shards: &mut [Shard<SEGMENTS>],
         mut held: u64,
     ) -> u64 {
         let target = self.limit_bytes / 4 * 3;
-        self.given_up.time_sequences |= Pruning::drop_sequences(tables, 1);
-        let before = put_away(tables);
-        tables
-            .par_iter_mut()
-            .for_each(ConnectionTable::put_away_half_open);
+        self.given_up.time_sequences |= Pruning::drop_sequences(shards, 1);
+        let before = put_away(shards);
+        let connections = shards.par_iter_mut().map(|shard| &mut shard.connections);
+        connections.for_each(ConnectionTable::put_away_half_open);
         for silent_ns in SILENCES_NS {
-            held = held_bytes(tables);
+            held = held_bytes(shards);
             if held > target {
-                tables
+                shards
                     .par_iter_mut()
-                    .for_each(|table| table.put_away_silent(silent_ns));
+                    .for_each(|shard| shard.put_away_silent(silent_ns));
             }
         }
-        held = held.min(held_bytes(tables));
+        held = held.min(held_bytes(shards));
         if held > target {
-            self.drop_details(tables, held - target);
-            held = held_bytes(tables);
+            self.drop_details(shards, held - target);
+            held = held_bytes(shards);
         }
         // Records of results stay. Where it is them that are too many, putting away what takes no more than its
         // record would only make more of them, and so would what goes on; but what takes more is bounded.
         while held > target {
-            let excess: u64 = tables.iter().map(|table| table.excess_bytes() as u64).sum();
+            let excess: u64 = shards.iter().map(|shard| shard.excess_bytes() as u64).sum();
             let is_enough = held.saturating_sub(excess) <= target;
             if !is_enough && excess <= self.limit_bytes / 4 {
                 break;
             }
-            tables
-                .par_iter_mut()
-                .for_each(ConnectionTable::put_away_excess);
-            held = held_bytes(tables);
+            shards.par_iter_mut().for_each(Shard::put_away_excess);
+            held = held_bytes(shards);
         }
-        self.given_up.connections += put_away(tables) - before;
+        self.given_up.connections += put_away(shards) - before;
         held
     }
 
     /// Gives up series and rows, those of the smallest flows first, until `excess_bytes` are free.
     fn drop_details<const SEGMENTS: bool>(
         &mut self,
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
+        shards: &mut [Shard<SEGMENTS>],
         excess_bytes: u64,
     ) {
-        let mut details: Vec<(u64, usize)> = Vec::new();
-        for table in &mut *tables {
-            details.extend(table.observer_mut().details());
-            details.extend(table.young_details());
-            details.extend(table.sinks_mut().flat_map(|sink| sink.details()));
-        }
+        let mut details: Vec<(u64, usize)> = shards.iter_mut().flat_map(Shard::details).collect();
         details.retain(|&(_, bytes)| bytes > 0);
         details.sort_unstable();
         let mut freed = 0;
@@ -173,22 +163,19 @@ impl Memory {
             return;
         };
         self.drops_details = true;
-        tables.par_iter_mut().for_each(|table| {
-            table.observer_mut().give_up_details(payload_bytes);
-            table.give_up(|sink| sink.give_up_details(payload_bytes));
-            table.give_up_young(payload_bytes);
-        });
+        shards
+            .par_iter_mut()
+            .for_each(|shard| shard.give_up_details(payload_bytes));
     }
 }
 
-fn held_bytes<const SEGMENTS: bool>(tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) -> u64 {
-    let bytes = tables.iter_mut().map(|table| {
-        let singles = table.singles_with_payload() * SINGLE_BYTES;
-        (table.memory_bytes() + singles + table.observer_mut().memory_bytes()) as u64
-    });
+fn held_bytes<const SEGMENTS: bool>(shards: &mut [Shard<SEGMENTS>]) -> u64 {
+    let bytes = shards
+        .iter_mut()
+        .map(|shard| shard.memory_bytes(SINGLE_BYTES) as u64);
     bytes.sum()
 }
 
-fn put_away<const SEGMENTS: bool>(tables: &[ConnectionTable<Recorder<SEGMENTS>>]) -> u64 {
-    tables.iter().map(|table| table.facts().cut_by_limit).sum()
+fn put_away<const SEGMENTS: bool>(shards: &[Shard<SEGMENTS>]) -> u64 {
+    shards.iter().map(Shard::put_away).sum()
 }

@@ -35,6 +35,7 @@ impl CaptureAnalysis {
         let mut analysis = Self {
             connections,
             connections_total,
+            has_udp: config.udp,
             ..Self::of_facts(facts)
         };
         analysis.pairs = Pairs::of(&analysis, config.pairs);

@@ -246,13 +246,10 @@ impl Sharing {
                 .map(|flow| flow.payload_within(common).0 as f64);
             metric::jain_index(rates)
         });
-        // Their goodput together: all acked bytes from the first data to the last new ACK.
+        // Their goodput together: all that was delivered, from the first data to the last of it.
         let begin = spans.iter().map(|span| span.first).min();
-        let end = rivals.iter().filter_map(Flow::last_new_ack_at).max();
-        let bytes: u64 = rivals
-            .iter()
-            .filter_map(|flow| flow.state().acked_bytes)
-            .sum();
+        let end = rivals.iter().filter_map(Flow::last_delivered_at).max();
+        let bytes: u64 = rivals.iter().filter_map(Flow::delivered_bytes).sum();
         let total = begin
             .zip(end)
             .and_then(|(begin, end)| metric::rate_bps(bytes, end.since(begin)));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::config::PairConfig;
-use crate::flow::{ConnectionTable, YoungPayload};
-use crate::observe::{PayloadCurve, Recorder, Span};
+use super::shard::Shard;
+use crate::flow::YoungPayload;
+use crate::observe::{PayloadCurve, Span};
 use crate::time::CaptureTime;
 
 /// Memory of all curves of a capture at which they are looked through the first time.
@@ -55,37 +56,34 @@ impl Pruning {
 
     /// Looks how much is held, and drops what no pair can need where it is much; gives up time sequences
     /// where they are many.
-    pub(super) fn look<const SEGMENTS: bool>(
-        &mut self,
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
-    ) {
+    pub(super) fn look<const SEGMENTS: bool>(&mut self, shards: &mut [Shard<SEGMENTS>]) {
         self.looks += 1;
         // What was counted before may have been dropped since.
         let growth = self.growth.swap(0, Ordering::Relaxed);
         self.held_bytes = self.held_bytes.wrapping_add(growth);
         if self.held_bytes >= self.next_look_bytes {
-            self.prune(tables);
+            self.prune(shards);
         }
         if self.sequences {
-            Self::thin_sequences(tables);
+            Self::thin_sequences(shards);
         }
     }
 
     /// Looks through all curves and drops what no pair can need.
-    fn prune<const SEGMENTS: bool>(&mut self, tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) {
+    fn prune<const SEGMENTS: bool>(&mut self, shards: &mut [Shard<SEGMENTS>]) {
         let mut live: Vec<(u64, Span)> = Vec::new();
         let mut ended: Vec<(u64, Span)> = Vec::new();
         // Of the connections with the most payload, each has a flow with half of it or more: what has less
         // is not among the largest.
         let most = LIVE_EDGES_MAX.max(self.config.top);
-        let least_bytes = largest_young(tables, most).map_or(0, |bytes| bytes / 2);
-        for table in &mut *tables {
-            for sink in table.sinks_mut() {
+        let least_bytes = largest_young(shards, most).map_or(0, |bytes| bytes / 2);
+        for shard in &mut *shards {
+            for sink in shard.sinks_mut() {
                 sink.for_each_curve(|span, bytes, _| live.push((bytes, span)));
             }
-            live.extend(table.young_payloads(least_bytes..=u64::MAX).map(spanned));
-            live.extend(table.single_payloads().map(spanned));
-            ended.extend(table.observer_mut().comparable());
+            live.extend(shard.young_payloads(least_bytes..=u64::MAX).map(spanned));
+            live.extend(shard.connections.single_payloads().map(spanned));
+            ended.extend(shard.recorders_mut().flat_map(|kept| kept.comparable()));
         }
         let floor = self.floor_of(live.iter().chain(&ended)).unwrap_or(0);
         // The order does not matter, only which they are.
@@ -115,13 +113,14 @@ impl Pruning {
             curve.prune(&edges);
             held += curve.memory_bytes();
         };
-        for table in tables {
-            for sink in table.sinks_mut() {
+        for shard in shards {
+            for sink in shard.sinks_mut() {
                 sink.for_each_curve(|_, _, curve| prune(curve));
             }
-            let recorder = table.observer_mut();
-            recorder.curve_floor_bytes = floor;
-            recorder.retain_comparable(is_wanted, &mut prune);
+            for recorder in shard.recorders_mut() {
+                recorder.curve_floor_bytes = floor;
+                recorder.retain_comparable(is_wanted, &mut prune);
+            }
         }
         self.held_bytes = held;
         self.next_look_bytes = (2 * held).max(FIRST_LOOK_BYTES);
@@ -129,34 +128,31 @@ impl Pruning {
 
     /// The capture has ended. Where many flows are alive, the curves of those that are not among the largest
     /// need not be made, or can go.
-    pub(super) fn end<const SEGMENTS: bool>(
-        &self,
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
-    ) {
-        let alive: usize = tables.iter().map(ConnectionTable::len).sum();
+    pub(super) fn end<const SEGMENTS: bool>(&self, shards: &mut [Shard<SEGMENTS>]) {
+        let alive: usize = shards.iter().map(Shard::len).sum();
         if alive <= LIVE_EDGES_MAX {
             return;
         }
         let mut flows: Vec<(u64, Span)> = Vec::new();
-        for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
+        for sink in shards.iter_mut().flat_map(Shard::sinks_mut) {
             sink.for_each_curve(|span, bytes, _| flows.push((bytes, span)));
         }
         // Of young connections, only those with the most payload are looked at, and of those with as much as the
         // least of them no more: any flows do, as long as they are as many as are compared.
         let most = self.config.top.saturating_mul(2);
-        let least_bytes = largest_young(tables, most).unwrap_or(0);
-        for table in &*tables {
-            let payloads = table.young_payloads(least_bytes.saturating_add(1)..=u64::MAX);
+        let least_bytes = largest_young(shards, most).unwrap_or(0);
+        for shard in &*shards {
+            let payloads = shard.young_payloads(least_bytes.saturating_add(1)..=u64::MAX);
             flows.extend(payloads.map(spanned));
         }
         let more = most.saturating_sub(flows.len());
-        let payloads = tables
+        let payloads = shards
             .iter()
-            .flat_map(|table| table.young_payloads(least_bytes..=least_bytes));
+            .flat_map(|shard| shard.young_payloads(least_bytes..=least_bytes));
         flows.extend(payloads.take(more).map(spanned));
         if let Some(floor) = self.floor_of(&flows) {
-            for table in tables {
-                let kept = &mut table.observer_mut().curve_floor_bytes;
+            for recorder in shards.iter_mut().flat_map(Shard::recorders_mut) {
+                let kept = &mut recorder.curve_floor_bytes;
                 *kept = floor.max(*kept);
             }
         }
@@ -172,28 +168,28 @@ impl Pruning {
 
     /// With many flows alive, gives up the time sequences of those that are far from being the
     /// largest: each may take a few hundred KiB.
-    fn thin_sequences<const SEGMENTS: bool>(tables: &mut [ConnectionTable<Recorder<SEGMENTS>>]) {
-        let live: usize = tables.iter().map(ConnectionTable::len).sum();
+    fn thin_sequences<const SEGMENTS: bool>(shards: &mut [Shard<SEGMENTS>]) {
+        let live: usize = shards.iter().map(|shard| shard.connections.len()).sum();
         if live <= SEQUENCES_MAX {
             return;
         }
-        Self::drop_sequences(tables, 10);
+        Self::drop_sequences(shards, 10);
     }
 
     /// Gives up the time sequences of the flows alive with less than this part of the largest one's
     /// payload; whether there were any.
     pub(super) fn drop_sequences<const SEGMENTS: bool>(
-        tables: &mut [ConnectionTable<Recorder<SEGMENTS>>],
+        shards: &mut [Shard<SEGMENTS>],
         part: u64,
     ) -> bool {
-        let largest = tables
+        let largest = shards
             .iter_mut()
-            .flat_map(ConnectionTable::sinks_mut)
+            .flat_map(|shard| shard.connections.sinks_mut())
             .map(|sink| sink.largest_payload_bytes())
             .max()
             .unwrap_or(0);
         let mut any = false;
-        for sink in tables.iter_mut().flat_map(ConnectionTable::sinks_mut) {
+        for sink in shards.iter_mut().flat_map(Shard::sinks_mut) {
             any |= sink.drop_sequences_below(largest / part);
         }
         any
@@ -219,14 +215,8 @@ fn spanned(payload: YoungPayload) -> (u64, Span) {
 }
 
 /// Payload of the largest young connection but so many; `None` where there are no more.
-fn largest_young<const SEGMENTS: bool>(
-    tables: &[ConnectionTable<Recorder<SEGMENTS>>],
-    but: usize,
-) -> Option<u64> {
-    let mut young: Vec<u64> = tables
-        .iter()
-        .flat_map(ConnectionTable::young_bytes)
-        .collect();
+fn largest_young<const SEGMENTS: bool>(shards: &[Shard<SEGMENTS>], but: usize) -> Option<u64> {
+    let mut young: Vec<u64> = shards.iter().flat_map(Shard::young_bytes).collect();
     largest(&mut young, but)
 }
 

@@ -51,7 +51,7 @@ impl CaptureTotals {
             let shortest = figures.rtt_stats().ns_min();
             self.rtt_ns_min = self.rtt_ns_min.into_iter().chain(shortest).min();
             self.delivered.add(&figures);
-            let is_opening_seen = are_seen[flow.dir().index()];
+            let is_opening_seen = flow.tcp().is_none() || are_seen[flow.dir().index()];
             self.quality.add_flow(&figures, is_opening_seen, &facts);
         }
     }
@@ -70,9 +70,9 @@ impl CaptureTotals {
 /// What the flows of a capture delivered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// Payload that was newly acknowledged, in bytes (METRICS.md C5).
-    pub acked_bytes: u64,
-    /// From the first data to the last new ACK.
+    /// Payload that was newly acknowledged, in bytes (METRICS.md C5); of UDP what passed.
+    pub bytes: u64,
+    /// From the first data to the last new ACK; of UDP to the last data.
     pub span: Span,
 }
 
@@ -90,14 +90,14 @@ impl Delivered {
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(self) -> Option<f64> {
-        metric::rate_bps(self.acked_bytes, self.span.length_ns())
+        metric::rate_bps(self.bytes, self.span.length_ns())
     }
 }
 
 /// The same of some of them, of which there may be none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Delivering {
-    acked_bytes: u64,
+    bytes: u64,
     first: Option<CaptureTime>,
     last: Option<CaptureTime>,
 }
@@ -106,15 +106,15 @@ impl Delivering {
     fn add(&mut self, figures: &FlowFigures<'_>) {
         let first = figures.outline().data_span.map(|span| span.first);
         *self = self.with(Self {
-            acked_bytes: figures.state().acked_bytes.unwrap_or(0),
+            bytes: figures.delivered_bytes().unwrap_or(0),
             first,
-            last: figures.last_new_ack_at(),
+            last: figures.last_delivered_at(),
         });
     }
 
     fn with(self, other: Self) -> Self {
         Self {
-            acked_bytes: self.acked_bytes + other.acked_bytes,
+            bytes: self.bytes + other.bytes,
             first: self.first.into_iter().chain(other.first).min(),
             last: self.last.max(other.last),
         }
@@ -124,7 +124,7 @@ impl Delivering {
         let (first, last) = (self.first?, self.last?);
         let span = Span { first, last };
         Some(Delivered {
-            acked_bytes: self.acked_bytes,
+            bytes: self.bytes,
             span,
         })
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::analyze::chunk::Chunk;
-use crate::decode::{Endpoint, TcpFlags};
+use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::seq::Seq;
 
 /// Forty flows in turns. Each packet is so much later than the one before it that its curve takes new
@@ -33,8 +33,8 @@ fn tracked_in_windows(config: &Config, segments: &[Segment], records: usize) -> 
         let start = window[0].ordinal;
         tracking.take(&Batch {
             chunks: vec![chunk],
-            whole: Vec::new(),
             ordinals: start..start + window.len() as u64,
+            ..Batch::default()
         });
     }
     tracking
@@ -44,11 +44,7 @@ fn tracked_in_windows(config: &Config, segments: &[Segment], records: usize) -> 
 fn kept_in_windows(segments: &[Segment], records: usize) -> Vec<usize> {
     let mut tracking = tracked_in_windows(&Config::default(), segments, records);
     let mut kept = Vec::new();
-    for sink in tracking
-        .tables
-        .iter_mut()
-        .flat_map(ConnectionTable::sinks_mut)
-    {
+    for sink in tracking.shards.iter_mut().flat_map(Shard::sinks_mut) {
         sink.for_each_curve(|_, _, curve| kept.push(curve.memory_bytes()));
     }
     kept
@@ -99,12 +95,15 @@ fn many_small_flows() -> Vec<Segment> {
 fn of_many_flows_those_that_are_compared_have_curves() {
     let config = Config::default();
     let Tracking {
-        mut tables,
+        mut shards,
         pruning,
         ..
     } = tracked_in_windows(&config, &many_small_flows(), 1000);
-    pruning.end(&mut tables);
-    let recorders = tables.into_iter().map(|table| table.finish().0);
+    pruning.end(&mut shards);
+    let recorders = shards
+        .into_iter()
+        .flat_map(Shard::finish)
+        .map(|(recorder, _)| recorder);
     let connections: Vec<_> = recorders
         .flat_map(|recorder| recorder.connections)
         .collect();
@@ -160,9 +159,10 @@ fn of_many_flows_that_have_ended_those_that_are_compared_are_looked_through() {
     let config = Config::default();
     let tracking = tracked_in_windows(&config, &segments, 1000);
     let recorders: Vec<_> = tracking
-        .tables
+        .shards
         .into_iter()
-        .map(|table| table.finish().0)
+        .flat_map(Shard::finish)
+        .map(|(recorder, _)| recorder)
         .collect();
     let flows = recorders.iter().flat_map(|recorder| &recorder.connections);
     let mut flows: Vec<(u64, u64)> = flows

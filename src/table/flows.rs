@@ -133,6 +133,11 @@ impl FlowRow<'_> {
         self.handshake().ecn()
     }
 
+    /// Itself where it is of TCP: of UDP what takes sequence numbers, ACKs or a handshake to tell is not known.
+    fn tcp(&self) -> Option<&Self> {
+        self.flow.tcp().and(Some(self))
+    }
+
     /// What was out of the ordinary.
     fn odd(&self) -> &Incidents {
         self.summary.incidents()
@@ -140,7 +145,7 @@ impl FlowRow<'_> {
 
     /// Packets of the receiver with ECE, where that is an echo and not a bit of a counter.
     fn ece_echoes(&self) -> Option<u64> {
-        let echoes = self.odd().ece_echoes;
+        let echoes = self.tcp()?.odd().ece_echoes;
         (self.ecn() != Some(EcnSetup::Accurate)).then_some(echoes)
     }
 
@@ -194,7 +199,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "data_packets" "C1" Count |row| Some(row.summary.data_packets);
     "ip_bytes" "C2" Count |row| Some(row.summary.ip_bytes);
     "payload_bytes" "C3" Count |row| Some(row.summary.payload_bytes);
-    "unique_bytes" "C4" Count |row| Some(row.figures.state().unique_bytes);
+    "unique_bytes" "C4" Count |row| Some(row.tcp()?.figures.state().unique_bytes);
     "acked_bytes" "C5" Count |row| row.figures.state().acked_bytes;
     "unseen_bytes" "C6" Count |row| row.figures.state().unseen_bytes;
     "goodput_bps" "G1" Real |row| row.goodput_bps;
@@ -212,15 +217,15 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtt_ns_p50" "R2" Whole |row| row.rtt_ns[0];
     "rtt_ns_p95" "R2" Whole |row| row.rtt_ns[1];
     "rtt_ns_p99" "R2" Whole |row| row.rtt_ns[2];
-    "rtt_samples" "R2" Count |row| Some(row.summary.rtt.samples());
+    "rtt_samples" "R2" Count |row| Some(row.tcp()?.summary.rtt.samples());
     "rtt_exact_ns_min" "R3" Whole |row| row.summary.rtt_exact.ns_min();
     "rtt_exact_ns_mean" "R3" Real |row| row.summary.rtt_exact.ns_mean();
     "rtt_exact_ns_max" "R3" Whole |row| row.summary.rtt_exact.ns_max();
-    "rtt_exact_samples" "R3" Count |row| Some(row.summary.rtt_exact.samples());
+    "rtt_exact_samples" "R3" Count |row| Some(row.tcp()?.summary.rtt_exact.samples());
     "rtt_ts_ns_min" "R4" Whole |row| row.summary.rtt_ts.ns_min();
     "rtt_ts_ns_mean" "R4" Real |row| row.summary.rtt_ts.ns_mean();
     "rtt_ts_ns_max" "R4" Whole |row| row.summary.rtt_ts.ns_max();
-    "rtt_ts_samples" "R4" Count |row| Some(row.summary.rtt_ts.samples());
+    "rtt_ts_samples" "R4" Count |row| Some(row.tcp()?.summary.rtt_ts.samples());
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
     "queue_delay_ns_p95" "R5" Whole |row| Some(row.rtt_ns[1]? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);
@@ -229,31 +234,31 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "link_bps_estimated" "R8" Real |row| row.link_bps;
     "in_flight_bytes_max" "I1" Count |row| row.summary.in_flight_bytes_max();
     "in_flight_bytes_mean" "I1" Real |row| row.summary.in_flight_bytes_mean();
-    "retransmitted_packets" "X1" Count |row| Some(row.odd().retransmitted_packets);
-    "retransmitted_bytes" "X1" Count |row| Some(row.odd().retransmitted_bytes);
-    "retransmission_rate" "X1" Real |row| row.summary.retransmission_rate();
-    "rtx_fast" "X2" Count |row| Some(row.odd().rtx_fast);
-    "rtx_timeout" "X2" Count |row| Some(row.odd().rtx_timeout);
-    "rtx_tail_probe" "X2" Count |row| Some(row.odd().rtx_tail_probe);
-    "rtx_unneeded" "X2" Count |row| Some(row.odd().rtx_unneeded);
-    "lost_upstream" "X3" Count |row| Some(row.figures.lost_upstream(row.odd()));
-    "lost_downstream" "X3" Count |row| Some(row.odd().lost_downstream);
-    "reordered_packets" "X4" Count |row| Some(row.odd().reordered_packets);
+    "retransmitted_packets" "X1" Count |row| Some(row.tcp()?.odd().retransmitted_packets);
+    "retransmitted_bytes" "X1" Count |row| Some(row.tcp()?.odd().retransmitted_bytes);
+    "retransmission_rate" "X1" Real |row| row.tcp()?.summary.retransmission_rate();
+    "rtx_fast" "X2" Count |row| Some(row.tcp()?.odd().rtx_fast);
+    "rtx_timeout" "X2" Count |row| Some(row.tcp()?.odd().rtx_timeout);
+    "rtx_tail_probe" "X2" Count |row| Some(row.tcp()?.odd().rtx_tail_probe);
+    "rtx_unneeded" "X2" Count |row| Some(row.tcp()?.odd().rtx_unneeded);
+    "lost_upstream" "X3" Count |row| Some(row.tcp()?.figures.lost_upstream(row.odd()));
+    "lost_downstream" "X3" Count |row| Some(row.tcp()?.odd().lost_downstream);
+    "reordered_packets" "X4" Count |row| Some(row.tcp()?.odd().reordered_packets);
     "reordering_extent_max" "X4" Count |row| Some(row.odd()).filter(|odd| odd.reordered_packets > 0).map(|odd| odd.reordering_extent_max);
     "reordering_late_ns_max" "X4" Whole |row| Some(row.odd()).filter(|odd| odd.reordered_packets > 0).map(|odd| odd.reordering_late_ns_max);
-    "reordered_at_receiver" "X4" Count |row| Some(row.odd().reordered_at_receiver);
-    "duplicate_packets" "X5" Count |row| Some(row.odd().duplicate_packets);
-    "ambiguous_packets" "X6" Count |row| Some(row.odd().ambiguous_packets);
-    "dup_acks" "X7" Count |row| Some(row.odd().dup_acks);
-    "sack_blocks" "X7" Count |row| Some(row.odd().sack_blocks);
-    "dsacks" "X7" Count |row| Some(row.odd().dsacks);
-    "zero_windows" "X7" Count |row| Some(row.odd().zero_windows);
-    "window_full" "X7" Count |row| Some(row.odd().window_full);
-    "keepalives" "X7" Count |row| Some(row.odd().keepalives);
-    "window_probes" "X7" Count |row| Some(row.odd().window_probes);
-    "recovery_episodes" "X8" Count |row| Some(row.odd().recovery_episodes);
-    "recovery_timeout_episodes" "X8" Count |row| Some(row.odd().recovery_timeout_episodes);
-    "recovery_ns" "X8" Whole |row| Some(row.odd().recovery_ns);
+    "reordered_at_receiver" "X4" Count |row| Some(row.tcp()?.odd().reordered_at_receiver);
+    "duplicate_packets" "X5" Count |row| Some(row.tcp()?.odd().duplicate_packets);
+    "ambiguous_packets" "X6" Count |row| Some(row.tcp()?.odd().ambiguous_packets);
+    "dup_acks" "X7" Count |row| Some(row.tcp()?.odd().dup_acks);
+    "sack_blocks" "X7" Count |row| Some(row.tcp()?.odd().sack_blocks);
+    "dsacks" "X7" Count |row| Some(row.tcp()?.odd().dsacks);
+    "zero_windows" "X7" Count |row| Some(row.tcp()?.odd().zero_windows);
+    "window_full" "X7" Count |row| Some(row.tcp()?.odd().window_full);
+    "keepalives" "X7" Count |row| Some(row.tcp()?.odd().keepalives);
+    "window_probes" "X7" Count |row| Some(row.tcp()?.odd().window_probes);
+    "recovery_episodes" "X8" Count |row| Some(row.tcp()?.odd().recovery_episodes);
+    "recovery_timeout_episodes" "X8" Count |row| Some(row.tcp()?.odd().recovery_timeout_episodes);
+    "recovery_ns" "X8" Whole |row| Some(row.tcp()?.odd().recovery_ns);
     "limited_network_share" "L1" Real |row| Some(row.limited_by?.network);
     "limited_receiver_share" "L1" Real |row| Some(row.limited_by?.receiver);
     "limited_application_share" "L1" Real |row| Some(row.limited_by?.application);

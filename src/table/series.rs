@@ -10,13 +10,20 @@ use crate::observe::{Bin, Bins};
 /// What a row is made of.
 pub(super) struct BinRow<'a> {
     capture: &'a CaptureAnalysis,
-    connection_id: u64,
+    flow: Flow<'a>,
     ends: (Endpoint, Endpoint),
     bin: Bin,
     config: &'a Config,
     /// Goodput of the bin in bits per second.
     goodput_bps: f64,
     balance: Option<Balance>,
+}
+
+impl BinRow<'_> {
+    /// Itself where it is of TCP: of UDP what takes sequence numbers and ACKs to tell is not known.
+    fn tcp(&self) -> Option<&Self> {
+        self.flow.tcp().and(Some(self))
+    }
 }
 
 /// The first `len` of some bins of a flow.
@@ -90,11 +97,11 @@ impl<'a> Part<'a> {
         let (floor_ns, ends) = (floor_ns(&flow, config), flow.ends());
         bins.take(len).map(move |bin| BinRow {
             capture,
-            connection_id: flow.connection_id,
+            flow,
             ends,
             bin,
             config,
-            goodput_bps: metric::rate_bps(bin.acked_bytes, config.bin_ns).unwrap_or(0.0),
+            goodput_bps: metric::rate_bps(flow.delivered_in(&bin), config.bin_ns).unwrap_or(0.0),
             balance: balance(floor_ns, &bin, config),
         })
     }
@@ -128,21 +135,21 @@ pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
 pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.capture.name);
-    "connection_id" "-" Count |row| Some(row.connection_id);
+    "connection_id" "-" Count |row| Some(row.flow.connection_id);
     "src_ip" "-" Address |row| Some(row.ends.0.ip());
     "src_port" "-" Count |row| Some(u64::from(row.ends.0.port()));
     "dst_ip" "-" Address |row| Some(row.ends.1.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
-    "acked_bytes" "C5" Count |row| Some(row.bin.acked_bytes);
+    "acked_bytes" "C5" Count |row| Some(row.tcp()?.bin.acked_bytes);
     "goodput_bps" "G1" Real |row| Some(row.goodput_bps);
     "ip_bytes" "C2" Count |row| Some(row.bin.ip_bytes);
     "payload_bytes" "C3" Count |row| Some(row.bin.payload_bytes);
     "data_packets" "C1" Count |row| Some(row.bin.data_packets);
-    "retransmitted_packets" "X1" Count |row| Some(row.bin.retransmitted_packets);
-    "retransmitted_bytes" "X1" Count |row| Some(row.bin.retransmitted_bytes);
-    "rtt_samples" "R2" Count |row| Some(row.bin.rtt_samples);
+    "retransmitted_packets" "X1" Count |row| Some(row.tcp()?.bin.retransmitted_packets);
+    "retransmitted_bytes" "X1" Count |row| Some(row.tcp()?.bin.retransmitted_bytes);
+    "rtt_samples" "R2" Count |row| Some(row.tcp()?.bin.rtt_samples);
     "rtt_ns_min" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_min);
     "rtt_ns_mean" "R2" Real |row| row.bin.rtt_ns_mean();
     "rtt_ns_max" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_max);

@@ -179,7 +179,7 @@ struct FlowShape {
     span_ns: Option<(i64, i64)>,
     values: Vec<Bits>,
     quality: String,
-    samples: Vec<(i64, u64, Bits, u64, Bits)>,
+    samples: Vec<(i64, u64, Bits, Option<u64>, Bits)>,
 }
 
 /// Sender, receiver, and whether the sender opened the connection.

@@ -77,6 +77,8 @@ pub(super) struct AnalysisSection {
     pub filter: Option<Located<String>>,
     /// The outermost TCP header.
     pub outer: bool,
+    /// Conversations of UDP are flows, too.
+    pub udp: bool,
     /// Length of a bin.
     pub bin: Option<Located<String>>,
     /// Which part of a run counts.
@@ -378,11 +380,14 @@ fn study(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> S
 }
 
 fn analysis(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> AnalysisSection {
-    let keys = ["filter", "outer", "bin", "window", "min_flow", "weights"];
+    let keys = [
+        "filter", "outer", "udp", "bin", "window", "min_flow", "weights",
+    ];
     let section = Section::new(document, "[analysis]", table, span, &keys);
     AnalysisSection {
         filter: section.text(document, "filter"),
         outer: section.truth(document, "outer").unwrap_or(false),
+        udp: section.truth(document, "udp").unwrap_or(false),
         bin: section.text(document, "bin"),
         window: section.text(document, "window"),
         min_flow: section.text(document, "min_flow"),

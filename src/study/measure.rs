@@ -128,8 +128,8 @@ pub struct Sample {
     pub goodput_bps: f64,
     /// Mean round-trip time; `None` without a sample.
     pub rtt_ns_mean: Option<f64>,
-    /// Data segments sent again.
-    pub retransmitted_packets: u64,
+    /// Data segments sent again; `None` of UDP.
+    pub retransmitted_packets: Option<u64>,
     /// Balanced metric; `None` without capacity or round-trip time.
     pub pm: Option<f64>,
 }
@@ -349,13 +349,15 @@ impl Run<'_> {
             queue.map(|(mean, min)| mean - min as f64),
         );
         set(Metric::DataPackets, Some(summary.data_packets as f64));
-        let retransmitted = summary.incidents().retransmitted_packets as f64;
-        set(Metric::RetransmittedPackets, Some(retransmitted));
-        set(
-            Metric::RetransmittedBytes,
-            Some(summary.incidents().retransmitted_bytes as f64),
-        );
-        set(Metric::RetransmissionRate, summary.retransmission_rate());
+        if flow.tcp().is_some() {
+            let retransmitted = summary.incidents().retransmitted_packets as f64;
+            set(Metric::RetransmittedPackets, Some(retransmitted));
+            set(
+                Metric::RetransmittedBytes,
+                Some(summary.incidents().retransmitted_bytes as f64),
+            );
+            set(Metric::RetransmissionRate, summary.retransmission_rate());
+        }
         let in_flight = summary.in_flight_bytes_max().map(|bytes| bytes as f64);
         set(Metric::InFlightBytesMax, in_flight);
         values
@@ -408,9 +410,9 @@ impl Run<'_> {
         let floor_ns = flow.summary().rtt.ns_min();
         let sample = |bin: &Bin| Sample {
             time_ns: bin.index.saturating_mul(bin_ns),
-            goodput_bps: metric::rate_bps(bin.acked_bytes, bin_ns).unwrap_or(0.0),
+            goodput_bps: metric::rate_bps(flow.delivered_in(bin), bin_ns).unwrap_or(0.0),
             rtt_ns_mean: bin.rtt_ns_mean(),
-            retransmitted_packets: bin.retransmitted_packets,
+            retransmitted_packets: flow.tcp().map(|_| bin.retransmitted_packets),
             pm: self.balance(floor_ns, bin).map(|balance| balance.pm),
         };
         let mut samples = Vec::with_capacity(bins.len());

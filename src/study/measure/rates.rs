@@ -14,7 +14,7 @@ impl Run<'_> {
         let first = spans.map(|span| span.first).min();
         let interval = match self.window {
             Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
-            None => first.zip(self.flows.iter().filter_map(Flow::last_new_ack_at).max()),
+            None => first.zip(self.flows.iter().filter_map(Flow::last_delivered_at).max()),
         };
         if self.window.is_none() {
             let completed = (self.flows.iter())
@@ -28,11 +28,14 @@ impl Run<'_> {
         let Some((start, end)) = interval else {
             return;
         };
-        let rate = |metric| {
-            let bytes = values.get(metric)? as u64;
+        let rate = |bytes: Option<f64>| {
+            let bytes = bytes? as u64;
             metric::rate_bps(bytes, end.since(start)).filter(|_| self.tells_rates(bytes))
         };
-        let (goodput_bps, throughput_bps) = (rate(Metric::AckedBytes), rate(Metric::IpBytes));
+        let delivered = self.flows.iter().zip(flows);
+        let delivered = delivered.map(|(flow, measure)| self.delivered_bytes(flow, measure));
+        let goodput_bps = rate(delivered.sum());
+        let throughput_bps = rate(values.get(Metric::IpBytes));
         values.set(Metric::GoodputBps, goodput_bps);
         values.set(Metric::ThroughputBps, throughput_bps);
         values.set(Metric::Utilisation, self.utilisation(flows, (start, end)));
@@ -61,10 +64,10 @@ impl Run<'_> {
         let counts = counts_towards_capacity(self.flows, self.main_way);
         let counted = || counts.iter().zip(self.flows.iter().zip(flows));
         let counted = || counted().filter_map(|(&counts, both)| counts.then_some(both));
-        let bytes = counted().map(|(_, measure)| measure.values.get(Metric::AckedBytes));
+        let bytes = counted().map(|(flow, measure)| self.delivered_bytes(flow, measure));
         let bytes = bytes.sum::<Option<f64>>()? as u64;
         let spans = counted().filter_map(|(flow, _)| flow.data_span());
-        let last = counted().filter_map(|(flow, _)| flow.last_new_ack_at());
+        let last = counted().filter_map(|(flow, _)| flow.last_delivered_at());
         let (start, end) = match self.window {
             Some(_) => (start, end),
             None => (spans.map(|span| span.first).min()?, last.max()?),
@@ -72,6 +75,21 @@ impl Run<'_> {
         let goodput_bps = metric::rate_bps(bytes, end.since(start));
         let goodput_bps = goodput_bps.filter(|_| self.tells_rates(bytes))?;
         metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
+    }
+
+    /// Payload of a flow that counts as delivered, in bytes: what was acknowledged, or what passed of UDP. `None` where it
+    /// is not known.
+    fn delivered_bytes(&self, flow: &Flow<'_>, measure: &FlowMeasure) -> Option<f64> {
+        if flow.tcp().is_some() {
+            return measure.values.get(Metric::AckedBytes);
+        }
+        if self.window.is_none() {
+            return Some(flow.payload_bytes() as f64);
+        }
+        // Of a window in which bins are missing none is known.
+        measure.values.get(Metric::IpBytes)?;
+        let bins = self.bins(flow);
+        Some(bins.iter().map(|bin| bin.payload_bytes).sum::<u64>() as f64)
     }
 
     /// Whether so many bytes are a rate: none in a window are a rate of 0; in a whole run nothing tells then from when

@@ -88,7 +88,7 @@ impl SeriesPoint {
 /// What happened in a step.
 #[derive(Clone, Copy, Debug, Default)]
 struct Step {
-    acked_bytes: u64,
+    delivered_bytes: u64,
     ip_bytes: u64,
     rtt_samples: u64,
     rtt_ns_sum: f64,
@@ -98,10 +98,10 @@ struct Step {
 
 impl Step {
     /// What it says of each [`SeriesKind`].
-    fn values(&self, step_ns: i64, has_acks: bool) -> [Option<f64>; SeriesKind::ALL.len()] {
+    fn values(&self, step_ns: i64, is_delivery_told: bool) -> [Option<f64>; SeriesKind::ALL.len()] {
         let mean = |n: u64, sum: f64| (n > 0).then(|| sum / n as f64);
         [
-            metric::rate_bps(self.acked_bytes, step_ns).filter(|_| has_acks),
+            metric::rate_bps(self.delivered_bytes, step_ns).filter(|_| is_delivery_told),
             metric::rate_bps(self.ip_bytes, step_ns),
             mean(self.rtt_samples, self.rtt_ns_sum),
             mean(self.pings, self.ping_ns_sum),
@@ -137,11 +137,11 @@ impl Run<'_> {
             }
         }
         let mut flows = self.flows.iter();
-        let has_acks = flows.any(|flow| flow.state().acked_bytes.is_some());
+        let is_delivery_told = flows.any(|flow| flow.delivered_bytes().is_some());
         let point = |(index, step): (i64, Step)| {
             SeriesPoint::new(
                 index.saturating_mul(step_ns),
-                step.values(step_ns, has_acks),
+                step.values(step_ns, is_delivery_told),
             )
         };
         steps.into_iter().map(point).collect()
@@ -154,7 +154,7 @@ impl Run<'_> {
         for flow in self.flows {
             for bin in self.bins(flow) {
                 let step = steps.entry(bin.index.div_euclid(bins_a_step)).or_default();
-                step.acked_bytes += bin.acked_bytes;
+                step.delivered_bytes += flow.delivered_in(&bin);
                 step.ip_bytes += bin.ip_bytes;
                 step.rtt_samples += bin.rtt_samples;
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;

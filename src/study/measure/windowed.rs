@@ -61,7 +61,9 @@ impl Run<'_> {
         let interval_ns = end.since(start);
         let (acked, ip) = (sum(|bin| bin.acked_bytes), sum(|bin| bin.ip_bytes));
         let has_acks = flow.state().acked_bytes.is_some();
-        let goodput_bps = metric::rate_bps(acked, interval_ns).filter(|_| has_acks);
+        let delivered = bins.iter().map(|bin| flow.delivered_in(bin)).sum();
+        let is_told = flow.delivered_bytes().is_some();
+        let goodput_bps = metric::rate_bps(delivered, interval_ns).filter(|_| is_told);
         set(Metric::GoodputBps, goodput_bps);
         set(Metric::ThroughputBps, metric::rate_bps(ip, interval_ns));
         set(Metric::IpBytes, Some(ip as f64));
@@ -78,6 +80,11 @@ impl Run<'_> {
         set(Metric::Utilisation, utilisation);
         set_round_trips(&mut values, &bins, flow);
         set_packets(&mut values, &bins, again_bytes);
+        if flow.tcp().is_none() {
+            values.set(Metric::RetransmittedPackets, None);
+            values.set(Metric::RetransmittedBytes, None);
+            values.set(Metric::RetransmissionRate, None);
+        }
         values
     }
 }

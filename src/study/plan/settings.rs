@@ -242,6 +242,7 @@ impl Settings<'_> {
                 },
             },
             filter,
+            udp: analysis.udp,
             bin_ns: bin_ns.unwrap_or(usual.bin_ns),
             weights: self.weights(document).unwrap_or(usual.weights),
             ..usual
@@ -276,11 +277,13 @@ impl Settings<'_> {
     pub(super) fn options(&self, config: &Config, min_flow_bytes: Option<u64>) -> String {
         let analysis = &self.manifest.analysis;
         format!(
-            "filter={:?} outer={} bin_ns={} weights={:?} min_flow_bytes={min_flow_bytes:?}",
+            "filter={:?} outer={} bin_ns={} weights={:?} min_flow_bytes={min_flow_bytes:?}{}",
             analysis.filter.as_ref().map(|text| &text.value),
             analysis.outer,
             config.bin_ns,
             config.weights,
+            // Runs that were kept before there was such an option stay valid.
+            if analysis.udp { " udp" } else { "" },
         )
     }
 

@@ -157,7 +157,7 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
 const MEASURES: [fn(&Sample) -> Option<f64>; 4] = [
     |sample| Some(sample.goodput_bps / 1e6),
     |sample| Some(sample.rtt_ns_mean? / 1e6),
-    |sample| Some(sample.retransmitted_packets as f64),
+    |sample| Some(sample.retransmitted_packets? as f64),
     |sample| sample.pm,
 ];
 

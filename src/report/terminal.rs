@@ -271,17 +271,18 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
         counted(capture.records, "packet"),
         grouped(capture.tcp_records)
     );
+    if let Some(udp) = capture.udp_records() {
+        let _ = write!(line, ", {} UDP", grouped(udp));
+    }
     let skipped: Vec<String> = capture
-        .skipped
-        .iter()
-        .filter(|&(_, n)| n > 0)
+        .left_out()
         .map(|(skip, n)| format!("{} {}", grouped(n), skip.name()))
         .collect();
     if !skipped.is_empty() {
         let _ = write!(
             line,
             ", skipped {} ({})",
-            grouped(capture.skipped.total()),
+            grouped(capture.left_out().map(|(_, n)| n).sum()),
             skipped.join(", ")
         );
     }
@@ -372,7 +373,9 @@ fn not_shown(all: usize) -> String {
 fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
     let (src, dst) = flow.ends();
     let summary = flow.summary();
+    let figures = flow.figures();
     let dash = || "-".to_owned();
+    let of_tcp = |count: u64| flow.tcp().map_or_else(dash, |_| grouped(count));
     let rtt = match (
         summary.rtt.ns_min(),
         summary.rtt.ns_mean(),
@@ -384,15 +387,11 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
     vec![
         format!("{src} > {dst}"),
         flow.goodput_bps().map_or_else(dash, rate),
-        volume(
-            flow.state()
-                .acked_bytes
-                .unwrap_or(flow.state().unique_bytes),
-        ),
+        volume(figures.delivered_bytes().unwrap_or(figures.seen_bytes())),
         flow.overhead().map_or_else(dash, percent),
         rtt,
-        grouped(summary.incidents().retransmitted_packets),
-        grouped(summary.incidents().reordered_packets),
+        of_tcp(summary.incidents().retransmitted_packets),
+        of_tcp(summary.incidents().reordered_packets),
         flow.completion_ns().map_or_else(dash, duration),
         flow.quality()
             .iter()

@@ -70,6 +70,8 @@ pub(super) struct FlowName {
     ports: (bool, bool),
     /// From 1: which of the flows between these ends, where ports were used again.
     number: u32,
+    /// Whether it is of UDP, which is said.
+    is_udp: bool,
     /// How many of the last groups of a long IPv6 address are shown, behind its first one.
     groups: usize,
 }
@@ -96,6 +98,7 @@ impl FlowName {
             ends: (end, end),
             ports: (true, true),
             number,
+            is_udp: false,
             groups: GROUPS,
         }
     }
@@ -111,9 +114,10 @@ impl FlowName {
 
     /// What tells it from other flows between its ends.
     fn number(&self) -> String {
+        let udp = if self.is_udp { " (UDP)" } else { "" };
         match self.number {
-            0 | 1 => String::new(),
-            number => format!(" (#{number})"),
+            0 | 1 => udp.to_owned(),
+            number => format!("{udp} (#{number})"),
         }
     }
 }
@@ -178,7 +182,11 @@ pub(super) fn apart<'a>(
 /// some flows could not be told apart without them.
 pub(super) fn flow_names(flows: &[Flow<'_>]) -> Vec<FlowName> {
     let ends: Vec<(Endpoint, Endpoint)> = flows.iter().map(Flow::ends).collect();
-    names_of_ends(&ends)
+    let mut names = names_of_ends(&ends);
+    for (name, flow) in names.iter_mut().zip(flows) {
+        name.is_udp = flow.tcp().is_none();
+    }
+    names
 }
 
 /// Names of some flows as they stand together in a chart.
@@ -212,6 +220,7 @@ fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
             ends: *ends,
             ports: ports.unwrap_or((true, true)),
             number: if ports.is_some() { 1 } else { number(ends) },
+            is_udp: false,
             groups: GROUPS,
         })
         .collect()

@@ -36,7 +36,9 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
     }
     let extent = Plot::extent_of(&lines).filter(|&(_, peak)| peak > 0.0)?;
     let (capacity, far_capacity) = options.capacity_beside(extent.1);
-    let one_way = scene.flows.iter().any(|flow| !flow.is_acked);
+    let tcp = |named: &&NamedFlow<'_>| named.flow.tcp().is_some();
+    let one_way = scene.flows.iter().filter(tcp).any(|flow| !flow.is_acked);
+    let udp = !scene.flows.iter().all(|named| tcp(&named));
     Some(Plot {
         what: "Goodput",
         lines,
@@ -53,6 +55,11 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
             },
             if one_way {
                 "without ACKs: new bytes seen".to_owned()
+            } else {
+                String::new()
+            },
+            if udp {
+                "of UDP: all bytes seen".to_owned()
             } else {
                 String::new()
             },
@@ -202,7 +209,7 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
     let lines = lines(scene, |flow| {
         let series = flow.flow.record.series().bins();
         let amounts = series
-            .filter(|bin| bin.data_packets > 0)
+            .filter(|bin| bin.data_packets > 0 && flow.flow.tcp().is_some())
             .map(|bin| (bin.index, bin.retransmitted_packets));
         bins.thinned(bins.filled(amounts, |packets| packets as f64))
     });
@@ -253,11 +260,16 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
     } else {
         "no ACK was seen"
     };
+    let no_repeats = if shown.iter().any(|named| named.flow.tcp().is_some()) {
+        "none"
+    } else {
+        "not known"
+    };
     let parts = [
         part(&four.goodput, Quantity::GOODPUT, "nothing was acknowledged"),
         part(&four.rtt, Quantity::RTT, "no RTT sample"),
         part(&four.in_flight, Quantity::IN_FLIGHT, no_flight),
-        part(&four.retransmissions, Quantity::RETRANSMISSIONS, "none"),
+        part(&four.retransmissions, Quantity::RETRANSMISSIONS, no_repeats),
     ];
     // Goodputs add up: where large flows are too many, all the others are one line there.
     let (rest, small) = (

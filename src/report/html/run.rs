@@ -220,10 +220,15 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .iter()
         .map(|quality| quality.name())
         .collect();
-    let bytes = flow
-        .state()
-        .acked_bytes
-        .unwrap_or(flow.state().unique_bytes);
+    let figures = flow.figures();
+    let bytes = figures.delivered_bytes().unwrap_or(figures.seen_bytes());
+    let tcp = |cell: Cell| {
+        if flow.tcp().is_some() {
+            cell
+        } else {
+            Cell::text("")
+        }
+    };
     vec![
         Cell::count(index as u64 + 1),
         Cell::text(src.to_string()),
@@ -236,12 +241,12 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(rtt.ns_mean(), ms),
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
-        Cell::count(summary.incidents().retransmitted_packets),
-        Cell::number(summary.retransmission_rate(), percent),
-        Cell::count(summary.incidents().rtx_unneeded),
-        Cell::count(flow.lost_upstream()),
-        Cell::count(summary.incidents().lost_downstream),
-        Cell::count(summary.incidents().reordered_packets),
+        tcp(Cell::count(summary.incidents().retransmitted_packets)),
+        tcp(Cell::number(summary.retransmission_rate(), percent)),
+        tcp(Cell::count(summary.incidents().rtx_unneeded)),
+        tcp(Cell::count(flow.lost_upstream())),
+        tcp(Cell::count(summary.incidents().lost_downstream)),
+        tcp(Cell::count(summary.incidents().reordered_packets)),
         Cell::number(flow.completion_ns().map(|ns| ns as f64), took),
         Cell::text(flow.limited_by().map(limits).unwrap_or_default()),
         Cell::text(quality.join(", ")),
@@ -309,9 +314,7 @@ fn how(analysis: &Analysis, made: &[(String, String)]) -> Vec<Block> {
     let mut facts: Vec<(String, String)> = made.to_vec();
     for (index, capture) in analysis.captures.iter().enumerate() {
         let mut skipped: Vec<String> = capture
-            .skipped
-            .iter()
-            .filter(|&(_, n)| n > 0)
+            .left_out()
             .map(|(skip, n)| format!("{} {}", grouped(n), skip.name()))
             .collect();
         skipped.sort_unstable();
@@ -319,6 +322,8 @@ fn how(analysis: &Analysis, made: &[(String, String)]) -> Vec<Block> {
             1 => String::new(),
             n => format!("; {n} files"),
         };
+        let udp = capture.udp_records();
+        let udp = udp.map_or_else(String::new, |n| format!("{} of UDP, ", grouped(n)));
         let skipped = if skipped.is_empty() {
             "nothing skipped".to_owned()
         } else {
@@ -327,7 +332,7 @@ fn how(analysis: &Analysis, made: &[(String, String)]) -> Vec<Block> {
         facts.push((
             format!("capture {}", index + 1),
             format!(
-                "{}{files}; {} records, {skipped}",
+                "{}{files}; {} records, {udp}{skipped}",
                 capture.name,
                 grouped(capture.records)
             ),

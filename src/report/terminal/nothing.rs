@@ -7,11 +7,12 @@ use crate::decode::{Skip, Tally};
 /// Why no flow was found, and what to do.
 pub(super) fn nothing_found(analysis: &Analysis) -> String {
     let mut skipped = Tally::default();
-    let (mut records, mut tcp) = (0, 0);
+    let (mut records, mut tcp, mut has_udp) = (0, 0, false);
     for capture in &analysis.captures {
         records += capture.records;
         tcp += capture.tcp_records;
         skipped.merge(&capture.skipped);
+        has_udp |= capture.has_udp;
     }
     let are_whole = analysis
         .captures
@@ -20,16 +21,18 @@ pub(super) fn nothing_found(analysis: &Analysis) -> String {
     let why = if records == 0 && are_whole {
         Some(NO_PACKET.to_owned())
     } else {
-        why(records, tcp, &skipped)
+        why(records, tcp, &skipped, has_udp)
     };
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    format!("No TCP flow with payload{why}.\n")
+    let what = if has_udp { "flow" } else { "TCP flow" };
+    format!("No {what} with payload{why}.\n")
 }
 
 const NO_PACKET: &str =
     "no packet was captured; check the interface, and the filter that it was captured with";
 
-fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
+/// `has_udp`: conversations of UDP count, too.
+fn why(records: u64, tcp: u64, skipped: &Tally, has_udp: bool) -> Option<String> {
     let filtered = skipped.count(Skip::Filtered);
     let looked_at = records - filtered;
     if records > 0 && looked_at == 0 {
@@ -45,6 +48,10 @@ fn why(records: u64, tcp: u64, skipped: &Tally) -> Option<String> {
         list.iter().find_map(|&(reasons, text)| {
             let count = count_of(reasons);
             let number = if count == looked_at { "all" } else { "most" };
+            let text = match reasons {
+                [Skip::Udp] if has_udp => UDP_WITHOUT,
+                _ => text,
+            };
             is_most(count).then(|| format!("{number} packets {text}"))
         })
     };
@@ -93,7 +100,7 @@ const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
     ),
     (
         &[Skip::Udp],
-        "are UDP, as of QUIC or of a tunnel that is not known, which is not analysed",
+        "are UDP, as of QUIC or of a tunnel that is not known, which is analysed with --udp alone",
     ),
     (
         &[Skip::OtherProtocol],
@@ -104,6 +111,9 @@ const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
         "are not IP, or not of the link type that the file says: where that is wrong, editcap -T writes another",
     ),
 ];
+
+/// What is said of UDP where it is analysed.
+const UDP_WITHOUT: &str = "are UDP without payload, or that the filter leaves out";
 
 /// What to do about a link type.
 pub(super) fn unknown(link: LinkType) -> String {
@@ -184,7 +194,7 @@ mod tests {
         for &(skip, count) in skipped {
             tally.add_many(skip, count);
         }
-        why(10, tcp, &tally).unwrap_or_default()
+        why(10, tcp, &tally, false).unwrap_or_default()
     }
 
     #[test]
@@ -224,7 +234,7 @@ mod tests {
             "no packet matches the filter"
         );
         assert!(said(&[(Skip::Icmp, 10)], 0).starts_with("all packets are ICMP"));
-        assert_eq!(why(0, 0, &Tally::default()), None);
+        assert_eq!(why(0, 0, &Tally::default(), false), None);
     }
 
     #[test]
@@ -244,7 +254,7 @@ mod tests {
         let of = |link| {
             let mut tally = Tally::default();
             tally.add_unknown(LinkType(link));
-            why(1, 0, &tally).unwrap_or_default()
+            why(1, 0, &tally, false).unwrap_or_default()
         };
         assert!(of(63).starts_with("link type 63 is not known: "));
         assert!(of(189).starts_with("link type 189 (USB_LINUX) is not known: "));

@@ -102,6 +102,11 @@ pub struct Args {
     #[arg(long)]
     pub outer: bool,
 
+    /// Take conversations of UDP, such as those of QUIC, for flows too: payload that passed, rates and
+    /// fairness; what takes ACKs to tell is not known
+    #[arg(long)]
+    pub udp: bool,
+
     /// Capacity of the shared link, such as `50Mbit`: adds utilisation and the balanced metric
     /// (goodput, delay and retransmissions in one number)
     #[arg(short, long, value_name = "RATE", value_parser = super::plan::parse_rate)]

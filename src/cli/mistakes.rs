@@ -10,12 +10,13 @@ use super::Args;
 use super::args::{EXAMPLES, comes_first, is_command};
 
 /// Options that a study has in its manifest, and where.
-const IN_MANIFESTS: [(&str, &str); 6] = [
+const IN_MANIFESTS: [(&str, &str); 7] = [
     ("--bin", "`bin` of [analysis]"),
     ("--capacity", "`capacity` of [conditions]"),
     ("--filter", "`filter` of [analysis]"),
     ("--fness-window", "`window` of [analysis] or of [[runs]]"),
     ("--outer", "`outer` of [analysis]"),
+    ("--udp", "`udp` of [analysis]"),
     ("-c", "`capacity` of [conditions]"),
 ];
 

@@ -209,6 +209,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
             top: args.top,
             window: args.fness_window,
         },
+        udp: args.udp,
         segments: args.segments.is_some(),
         time_sequence: charts,
         gaps: charts,
@@ -294,7 +295,7 @@ pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
 
 /// What the files say about how they were made. Threads are left out: they change nothing.
 fn metadata(args: &Args) -> Metadata {
-    let options = serde_json::json!({
+    let mut options = serde_json::json!({
         "concat": args.concat,
         "filter": args.filter,
         "outer": args.outer,
@@ -310,6 +311,10 @@ fn metadata(args: &Args) -> Metadata {
         "max_holes": args.limits.max_holes,
         "repair": args.reading.repair,
     });
+    // Not said where it is not asked for, as files have always said.
+    if args.udp {
+        options["udp"] = true.into();
+    }
     outputs::metadata(&options, args.captures.iter())
 }
 

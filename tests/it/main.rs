@@ -48,6 +48,7 @@ mod study_windows;
 mod support;
 mod synth;
 mod truth;
+mod udp;
 #[path = "../support/wire.rs"]
 mod wire;
 mod workers;

@@ -87,3 +87,14 @@ pub enum Transport {
     /// UDP (RFC 768), whatever is above it.
     Udp,
 }
+
+impl Transport {
+    /// The word in manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+        }
+    }
+}

@@ -14,14 +14,14 @@ use super::labels::FlowEnds;
 use super::measure::{FlowMeasure, RunMeasure, Sample, SeriesPoint, Shortfall};
 use super::metrics::{Metric, Values};
 use crate::analyze::GivenUp;
-use crate::decode::Endpoint;
+use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
 
 /// Bytes of the file's begin and end that are compared.
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 8;
+const SHAPE: u32 = 9;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -183,7 +183,7 @@ struct FlowShape {
 }
 
 /// Sender, receiver, and whether the sender opened the connection.
-type EndsShape = ((IpAddr, u16), (IpAddr, u16), bool);
+type EndsShape = ((IpAddr, u16), (IpAddr, u16), bool, bool);
 
 impl RunShape {
     fn of(run: &RunMeasure) -> Self {
@@ -253,7 +253,8 @@ impl FlowShape {
             connection_id: flow.connection_id,
             ends: flow.ends.map(|ends| {
                 let forward = ends.direction == Direction::Forward;
-                (end(ends.sender), end(ends.receiver), forward)
+                let udp = ends.transport == Transport::Udp;
+                (end(ends.sender), end(ends.receiver), forward, udp)
             }),
             span_ns: flow.span_ns,
             values: bits(&flow.values),
@@ -279,7 +280,7 @@ impl FlowShape {
             IpAddr::V4(address) => Endpoint::v4(address.octets(), port),
             IpAddr::V6(address) => Endpoint::v6(address.octets(), port),
         };
-        let ends = |(sender, receiver, forward): EndsShape| FlowEnds {
+        let ends = |(sender, receiver, forward, udp): EndsShape| FlowEnds {
             sender: end(sender),
             receiver: end(receiver),
             direction: if forward {
@@ -287,6 +288,7 @@ impl FlowShape {
             } else {
                 Direction::Reverse
             },
+            transport: if udp { Transport::Udp } else { Transport::Tcp },
         };
         Some(FlowMeasure {
             connection_id: self.connection_id,

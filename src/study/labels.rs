@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::natural::natural_order;
 use super::units::Unit;
-use crate::decode::{Endpoint, Filter};
+use crate::decode::{Endpoint, Filter, Transport};
 use crate::event::Direction;
 
 /// Names of labels that only number repetitions.
@@ -338,6 +338,8 @@ pub enum FlowKey {
     Either,
     /// The order in which the flows sent their first payload: 1 is the first.
     Start,
+    /// Whether they are of TCP or of UDP.
+    Transport,
 }
 
 /// Gives flows a label.
@@ -360,6 +362,8 @@ pub enum FlowCase {
     End(Box<Filter>),
     /// The one that started as number n, from 1.
     Start(usize),
+    /// Those of TCP, or those of UDP.
+    Transport(Transport),
 }
 
 impl FlowRule {
@@ -372,6 +376,7 @@ impl FlowRule {
             .iter()
             .find(|(case, _)| match case {
                 FlowCase::Start(number) => *number == start,
+                FlowCase::Transport(one) => flow.is_some_and(|flow| flow.transport == *one),
                 FlowCase::End(filter) => ends.iter().flatten().any(|end| filter.keeps(end, end)),
             })
             .map(|(_, value)| value)
@@ -396,6 +401,10 @@ impl FlowRule {
                     format!("number {start}"),
                 ));
             }
+            FlowKey::Transport => {
+                let name = flow?.transport.name();
+                return Some((format!("transport {name}"), name.to_owned()));
+            }
             FlowKey::Server => "server",
             FlowKey::Client => "client",
             FlowKey::Sender => "sender",
@@ -419,6 +428,8 @@ pub struct FlowEnds {
     pub receiver: Endpoint,
     /// Forward where the sender opened the connection.
     pub direction: Direction,
+    /// What its packets are of.
+    pub transport: Transport,
 }
 
 impl FlowEnds {
@@ -447,7 +458,7 @@ impl FlowEnds {
             FlowKey::Sender => [Some(self.sender), None],
             FlowKey::Receiver => [Some(self.receiver), None],
             FlowKey::Either => [Some(self.sender), Some(self.receiver)],
-            FlowKey::Start => [None, None],
+            FlowKey::Start | FlowKey::Transport => [None, None],
         }
     }
 }

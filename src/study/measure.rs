@@ -293,6 +293,7 @@ impl Run<'_> {
                 sender,
                 receiver,
                 direction: flow.dir(),
+                transport: flow.transport(),
             }),
             span_ns: span.map(|span| (span.first.as_ns(), span.last.as_ns())),
             values,

@@ -527,6 +527,25 @@ fn a_variant_of_a_study_may_be_of_udp() {
         1e-12,
     );
     assert_eq!(run.values.get(Metric::RetransmittedPackets), None);
+    // Where both are between the same ports, by what they are.
+    let same = folder.path().join("same");
+    fs::create_dir(&same).unwrap();
+    fs::write(same.join("a_1.pcap"), pcap(&packets)).unwrap();
+    let by_transport = manifest.replace("\"server\"", "\"transport\"");
+    let by_transport = by_transport
+        .replace("4433 =", "udp =")
+        .replace("443 =", "tcp =");
+    fs::write(same.join("study.toml"), by_transport).unwrap();
+    let plan = StudyPlan::read(&same.join("study.toml")).unwrap();
+    let named = plan.carry_out(None, &Watch::default());
+    for (flow, expected) in named.runs[0].flows.iter().zip(["cubic", "quic"]) {
+        let mut labels = flow.labels.iter().flatten();
+        assert!(
+            labels.any(|value| value.text() == expected),
+            "{:?}",
+            flow.labels
+        );
+    }
     // From 202 to 402 ms, in bins of 100 that begin at 2: 200 packets each.
     let part = results("window = \"0.2s+0.2s\"\n");
     let values = &part.runs[0].flows[1].measure.values;

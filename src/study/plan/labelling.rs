@@ -1,7 +1,7 @@
 //! Labels: which there are, of what type, and the value of each for each run.
 
 use super::{Draft, MeasuredDraft, Texts, all_flow_sections, filled};
-use crate::decode::Filter;
+use crate::decode::{Filter, Transport};
 use crate::study::labels::{FlowCase, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
 use crate::study::manifest::{Document, FlowSection, LabelSection, Located, Manifest, suggestion};
 use crate::study::measured::MeasuredRun;
@@ -274,6 +274,7 @@ pub(super) fn flow_rule(
         ("receiver", FlowKey::Receiver),
         ("either", FlowKey::Either),
         ("start", FlowKey::Start),
+        ("transport", FlowKey::Transport),
     ];
     let Some((_, key)) = keys.into_iter().find(|(name, _)| *name == section.by.value) else {
         let names = keys.map(|(name, _)| name);
@@ -320,6 +321,13 @@ pub(super) fn flow_rule(
 fn flow_case(key: FlowKey, place: usize, text: &str) -> Result<FlowCase, String> {
     if key == FlowKey::Start {
         return Ok(FlowCase::Start(place));
+    }
+    if key == FlowKey::Transport {
+        let known = [Transport::Tcp, Transport::Udp].into_iter();
+        let found = known.clone().find(|transport| transport.name() == text);
+        return found
+            .map(FlowCase::Transport)
+            .ok_or_else(|| format!("'{text}' is no transport: write tcp or udp"));
     }
     let is_port = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     let expression = match text.split_once('-') {

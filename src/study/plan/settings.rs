@@ -277,13 +277,12 @@ impl Settings<'_> {
     pub(super) fn options(&self, config: &Config, min_flow_bytes: Option<u64>) -> String {
         let analysis = &self.manifest.analysis;
         format!(
-            "filter={:?} outer={} bin_ns={} weights={:?} min_flow_bytes={min_flow_bytes:?}{}",
+            "filter={:?} outer={} udp={} bin_ns={} weights={:?} min_flow_bytes={min_flow_bytes:?}",
             analysis.filter.as_ref().map(|text| &text.value),
             analysis.outer,
+            analysis.udp,
             config.bin_ns,
             config.weights,
-            // Runs that were kept before there was such an option stay valid.
-            if analysis.udp { " udp" } else { "" },
         )
     }
 

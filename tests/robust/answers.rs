@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Flow, Pairs, Watch};
 use ccanalyze::capture::CaptureSource;
+use ccanalyze::decode::Transport;
 use ccanalyze::event::{Class, ClassifiedSegment, Reason};
 use ccanalyze::observe::{Bin, Span};
 use ccanalyze::seq::Seq;
@@ -31,6 +32,7 @@ pub(crate) fn analyze(
         })
         .collect();
     let config = Config {
+        udp: true,
         segments,
         time_sequence: segments,
         threads: Some(threads),
@@ -81,6 +83,7 @@ pub(crate) fn holds(capture: &CaptureAnalysis) {
     let packets: u64 = capture
         .connections
         .iter()
+        .filter(|(_, connection)| connection.identity.transport == Transport::Tcp)
         .map(|(_, connection)| connection.facts().packets.iter().sum::<u64>())
         .sum();
     assert!(packets <= capture.tcp_records);
@@ -146,6 +149,15 @@ fn flow_holds(flow: &Flow<'_>) {
         "a class of its own for each"
     );
     assert!(state.unique_bytes <= summary.payload_bytes);
+    if flow.transport() == Transport::Udp {
+        // Nothing of it is known but what passed.
+        assert_eq!(
+            (classed, state.unique_bytes, state.acked_bytes),
+            (0, 0, None)
+        );
+        assert_eq!(summary.rtt.samples() + summary.in_flight_samples, 0);
+        assert!(flow.overhead().is_none() && flow.limited_by().is_none());
+    }
     assert!(summary.payload_bytes <= summary.ip_bytes);
     // C5, C6: what was acknowledged was seen, or is told not to have been.
     if let (Some(acked), Some(unseen)) = (state.acked_bytes, state.unseen_bytes) {

@@ -6,7 +6,8 @@ use ccanalyze::capture::{
     Window,
 };
 use ccanalyze::decode::{
-    DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment, TunnelLayer, decode, usual,
+    Datagram, Datagrams, DecodeOptions, Decoded, Endpoint, Filter, FragmentTable, Segment,
+    TunnelLayer, decode, decode_datagrams, usual,
 };
 use ccanalyze::flow::TableFacts;
 use ccanalyze::observe::{RecordConfig, Recorder};
@@ -168,6 +169,16 @@ pub(crate) fn decoded(input: &[u8]) {
         let short = Decoded::Segment(segment);
         assert_eq!(format!("{short:?}"), format!("{whole:?}"));
     }
+    let (mut found, mut datagrams) = (whole, Datagrams::default());
+    decode_datagrams(&record(bytes), 0, &options, &mut found, &mut datagrams);
+    assert_eq!(format!("{found:?}"), format!("{whole:?}"), "asked for UDP");
+    datagrams.whole.iter().for_each(datagram_holds);
+    let mut table = FragmentTable::new();
+    for &fragment in datagrams.fragments.iter().cycle().take(3) {
+        if let Some(datagram) = table.push_datagram(fragment) {
+            datagram_holds(&datagram);
+        }
+    }
     if let Decoded::Fragment(fragment) = whole {
         let mut table = FragmentTable::new();
         for _ in 0..3 {
@@ -191,6 +202,11 @@ pub(crate) fn decoded(input: &[u8]) {
     {
         assert_eq!(format!("{segment:?}"), format!("{snapped:?}"));
     }
+}
+
+fn datagram_holds(datagram: &Datagram) {
+    assert!(datagram.ip_packets >= 1);
+    assert!(datagram.payload_len < datagram.ip_len);
 }
 
 fn segment_holds(segment: &Segment) {

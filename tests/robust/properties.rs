@@ -114,6 +114,7 @@ proptest! {
         let mut expected = analyze(vec![pcap(&packets)], usize::MAX, 1, segments);
         expected.files.clear();
         let config = Config {
+            udp: true,
             segments,
             time_sequence: segments,
             threads: Some(1),

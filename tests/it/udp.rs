@@ -197,6 +197,12 @@ fn two_flows_of_udp_are_compared() {
     };
     assert_eq!((pair.bytes_a, pair.bytes_b), (498 * 500, 250 * 500));
     close(pair.fness.unwrap(), -1.0 + 250.0 / 498.0, 1e-12);
+    // Until the last data, as there is no ACK.
+    close(
+        capture.goodput_bps().unwrap(),
+        375_020.0 * 8.0 / 0.499,
+        1e-12,
+    );
 }
 
 #[test]
@@ -353,6 +359,9 @@ fn threads_and_how_files_are_taken_in_change_nothing() {
     let summary = in_fragments.summary();
     assert_eq!((summary.packets, summary.payload_bytes), (600, 300 * 2000));
     assert_eq!(summary.ip_bytes, 300 * (1500 + 548));
+    // Nobody owes an answer.
+    assert_eq!(in_fragments.quality(), [Quality::Udp]);
+    assert_eq!(analysis.captures[0].quality().mid_stream_flows, 1);
 }
 
 #[test]
@@ -451,6 +460,13 @@ fn the_command_tells_of_udp_where_it_is_asked_to() {
         text.contains("(UDP)") && !text.contains("without UDP"),
         "{text}"
     );
+    let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+    assert!(page.contains("2,502 records, 502 of UDP, nothing skipped"));
+    let chart = |kind: &str| {
+        let name = format!("r.charts/01-both-{kind}.svg");
+        fs::read_to_string(folder.path().join(name)).unwrap()
+    };
+    assert!(chart("goodput").contains("of UDP: all bytes seen"));
     // UDP alone: what it is about, and that it can be had.
     fs::write(folder.path().join("udp.pcap"), pcap(udp_flow())).unwrap();
     let alone = run(folder.path(), &["udp.pcap"]);

@@ -122,8 +122,8 @@ fn what_is_silent_is_put_away_as_time_goes_on() {
 
 #[test]
 fn one_more_than_the_limit_puts_away_a_quarter() {
-    // The first has no payload, and the second is the one that was silent longest.
-    let mut datagrams = vec![datagram(0, 0, false, 3, 0)];
+    // The first has no payload, and was silent for less long than most; the second speaks again.
+    let mut datagrams = vec![datagram(0, 0, false, 8, 0)];
     datagrams
         .extend((1..8).map(|client| datagram(client, client as u16, false, client as i64, 100)));
     datagrams.push(datagram(8, 1, true, 9, 100));

@@ -51,7 +51,7 @@ pub struct CaptureAnalysis {
     pub origin: CaptureTime,
     /// Frame numbers.
     pub frames: FrameIndex,
-    /// Whether conversations of UDP were asked for ([`Config::udp`](super::Config::udp)): they are among the connections.
+    /// Whether conversations of UDP were asked for ([`Config::udp`](super::Config::udp)): among the connections.
     pub has_udp: bool,
     /// Connections with payload, by their first record, each with its `connection_id`.
     pub connections: Vec<(u64, Box<ConnectionRecord>)>,

@@ -9,7 +9,8 @@ use crate::time::CaptureTime;
 
 /// Takes packets one by one, in capture order, and tells an [`Observer`] what they mean.
 ///
-/// Single-threaded and without I/O. The command runs the same state machines, spread over cores.
+/// Single-threaded and without I/O. The command runs the same state machines, spread over cores. Packets of UDP are
+/// counted as skipped: they have no state that could be told.
 ///
 /// ```
 /// use ccanalyze::analyze::Engine;

@@ -50,7 +50,7 @@ impl<'a> FlowFigures<'a> {
         newest.filter(|_| self.state().acked_bytes > Some(0))
     }
 
-    /// Payload that counts as delivered, in bytes: what was acknowledged or, of UDP, whose ACKs nobody sees, what passed.
+    /// Payload that counts as delivered, in bytes: acknowledged or, of UDP, whose ACKs nobody sees, what passed.
     #[must_use]
     pub fn delivered_bytes(&self) -> Option<u64> {
         match self.flow.transport() {

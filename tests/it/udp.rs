@@ -420,7 +420,7 @@ fn the_command_tells_of_udp_where_it_is_asked_to() {
     let without = run(folder.path(), &["both.pcap"]);
     assert_eq!(without.status, 0, "{}", without.stderr);
     assert!(
-        without.stderr.contains("analysed with --udp alone"),
+        without.stderr.contains("analysed only with --udp"),
         "{}",
         without.stderr
     );
@@ -471,7 +471,7 @@ fn the_command_tells_of_udp_where_it_is_asked_to() {
     fs::write(folder.path().join("udp.pcap"), pcap(udp_flow())).unwrap();
     let alone = run(folder.path(), &["udp.pcap"]);
     assert!(
-        alone.stdout.contains("analysed with --udp alone"),
+        alone.stdout.contains("analysed only with --udp"),
         "{}",
         alone.stdout
     );

@@ -100,7 +100,7 @@ const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
     ),
     (
         &[Skip::Udp],
-        "are UDP, as of QUIC or of a tunnel that is not known, which is analysed with --udp alone",
+        "are UDP, as of QUIC or of a tunnel that is not known, which is analysed only with --udp",
     ),
     (
         &[Skip::OtherProtocol],

@@ -281,7 +281,7 @@ fn unknown_link(capture: &CaptureAnalysis) -> Option<String> {
 fn beside(capture: &CaptureAnalysis) -> Option<String> {
     capture.udp_beside().map(|[udp, all]| {
         format!(
-            "{} of {} packets of TCP and UDP are UDP, as of QUIC, which is analysed with --udp alone: what it takes of a link is missing in utilisation, Jain's index and fness",
+            "{} of {} packets of TCP and UDP are UDP, as of QUIC, which is analysed only with --udp: what it takes of a link is missing in utilisation, Jain's index and fness",
             grouped(udp),
             grouped(all)
         )

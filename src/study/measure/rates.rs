@@ -77,8 +77,8 @@ impl Run<'_> {
         metric::utilisation(goodput_bps, self.capacity_bps(start, end)?)
     }
 
-    /// Payload of a flow that counts as delivered, in bytes: what was acknowledged, or what passed of UDP. `None` where it
-    /// is not known.
+    /// Payload of a flow that counts as delivered, in bytes: what was acknowledged, or what passed of UDP. `None` where
+    /// it is not known.
     fn delivered_bytes(&self, flow: &Flow<'_>, measure: &FlowMeasure) -> Option<f64> {
         if flow.tcp().is_some() {
             return measure.values.get(Metric::AckedBytes);

@@ -317,3 +317,23 @@ fn groups_whose_runs_count_over_different_lengths_are_said() {
         assert!(run.stderr.contains(said.unwrap_or("")), "{}", run.stderr);
     }
 }
+
+/// A twentieth more is what runs of one length differ by, as the last bin of a download is cut where it ends.
+#[test]
+fn groups_of_nearly_the_same_length_are_not_said() {
+    let folder = folder_with(long_and_short());
+    fs::copy(folder.path().join("1.pcap"), folder.path().join("2.pcap")).unwrap();
+    for (second, is_said) in [("1s+2s", false), ("1s+2100ms", false), ("1s+2300ms", true)] {
+        let manifest = format!(
+            "[study]\ngroup_by = [\"run\"]\n[[runs]]\nfiles = \"1.pcap\"\nlabels = {{ run = \"1\" }}\nwindow = \"1s+2s\"\n[[runs]]\nfiles = \"2.pcap\"\nlabels = {{ run = \"2\" }}\nwindow = \"{second}\"\n"
+        );
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = run.stderr.contains("different lengths of time");
+        assert_eq!(said, is_said, "{second}: {}", run.stderr);
+    }
+}

@@ -386,6 +386,38 @@ mod tests {
     }
 
     #[test]
+    fn time_begins_at_0_and_no_condition_does() {
+        let first_tick = |x: Quantity| {
+            let of = Estimate {
+                value: 5e6,
+                spread: Spread::Unknown,
+                n: 4,
+            };
+            let lines = BandLines {
+                title: String::new(),
+                note: String::new(),
+                interval: "95 % confidence interval",
+                x,
+                x_name: "x".to_owned(),
+                y: Quantity::GOODPUT,
+                lines: vec![("cubic".to_owned(), vec![(6.0, of), (9.0, of)])],
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let below = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Text { text, at, .. } => Some((text.parse::<f64>().ok()?, at.1)),
+                _ => None,
+            });
+            // Ticks of the other axis are above these.
+            let (tick, _) = below
+                .reduce(|lowest, text| if text.1 > lowest.1 { text } else { lowest })
+                .unwrap();
+            tick
+        };
+        assert!(first_tick(Quantity::TIME).abs() < 1e-9);
+        assert!(first_tick(Quantity::PLAIN) >= 6.0);
+    }
+
+    #[test]
     fn what_goes_on_beyond_the_axis_is_said() {
         let points = |high: f64| -> Points {
             let of = Estimate {

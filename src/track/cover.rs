@@ -75,6 +75,9 @@ pub(super) struct Cover {
     pub(super) stood_at: CaptureTime,
     /// The echo is the left edge's own clock, so that one came in its turn.
     pub(super) proves_edge: bool,
+    /// When that copy of the left edge passed of which alone the echo is the clock: nothing that passed later and was not
+    /// reported waited for another copy of it.
+    pub(super) in_turn_since: Option<CaptureTime>,
     /// Without SACK, duplicate ACKs told that the left edge, which was sent once, had been overtaken.
     pub(super) edge_was_overtaken: bool,
     /// What ends at or below this offset has other ACKs than this one, or was acknowledged before it passed.
@@ -107,7 +110,10 @@ impl Cover {
         if is_single(sent) {
             // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
             let told_of_hole = self.told_of_hole || (!self.sacks && self.stood_at > sent.at);
-            let waited = waited && !(self.proves_edge && (at_edge || !told_of_hole));
+            let came_in_turn = (self.sacks || !told_of_hole)
+                && self.in_turn_since.is_some_and(|since| sent.at >= since);
+            let waited =
+                waited && !(came_in_turn || self.proves_edge && (at_edge || !told_of_hole));
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
             let held = waited || (self.told_of_hole && !at_edge && !self.sacks);
@@ -223,6 +229,7 @@ impl HalfFlow {
             told_of_hole,
             stood_at: self.times.stood_at,
             proves_edge,
+            in_turn_since: self.edge_in_turn(una, echo),
             edge_was_overtaken: told_of_hole
                 && !recovering
                 && !self.sack.are_seen
@@ -233,6 +240,15 @@ impl HalfFlow {
                 .nth_unacked(passed + 2)
                 .is_some_and(|third| third.end() <= ack),
         }
+    }
+
+    /// When that copy of the left edge, at `una`, passed which alone had the clock of the `echo`.
+    fn edge_in_turn(&self, una: i64, echo: Option<u32>) -> Option<CaptureTime> {
+        let edge = self.in_flight.nth_unacked(0)?;
+        if is_single(edge) {
+            return (edge.start <= una && echo == Some(edge.tsval)).then_some(edge.at);
+        }
+        self.in_flight.next_with(una, echo).map(|copy| copy.at)
     }
 
     /// What the DSACK of an ACK of `ack` tells, if it has one: it comes first, and lies below (RFC 2883 section 4).

@@ -214,3 +214,30 @@ fn a_frame_of_which_a_part_was_sent_again_gives_no_second_sample() {
         .collect();
     assert_eq!(rows, [Some(7), None]);
 }
+
+#[test]
+fn what_came_behind_the_copy_that_is_echoed_did_not_wait_for_another_one() {
+    // The timer ran out too soon: the first copies were acknowledged together.
+    let answered = |clocks: [u32; 2], echo: u32, sack: &str| {
+        let [first, again] = clocks;
+        rtts(&opened(&format!(
+            "100 A>B data 0..1000 ts {first}/0
+             101 A>B data 1000..2000 ts 101/0
+             102 A>B data 2000..3000 ts 102/0
+             400 A>B data 0..1000 ts {again}/0
+             401 A>B data 3000..4000 ts 401/0
+             {sack}420 B>A ack 4000 ts 900/{echo}"
+        )))
+    };
+    let samples = [Some(320), Some(319), Some(318), None, Some(19)];
+    assert_eq!(answered([100, 400], 100, ""), samples);
+    // The repeat closed the hole: what came behind that alone did not wait.
+    let samples = [None, None, None, Some(20), Some(19)];
+    assert_eq!(answered([100, 400], 400, ""), samples);
+    // It is not known which of both came.
+    assert_eq!(answered([100, 100], 100, "")[1..3], [None; 2]);
+    // What was reported waited.
+    let reported = "410 B>A ack 0 ts 890/99 sack 1000..2000\n";
+    let samples = [Some(320), Some(309), Some(318), None, Some(19)];
+    assert_eq!(answered([100, 400], 100, reported), samples);
+}

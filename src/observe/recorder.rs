@@ -271,7 +271,11 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     // Called once a packet, and elsewhere hardly ever: a call would cost as much as its work.
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
-        let last_data = self.directions[dir.index()].data_span;
+        let summary = &self.directions[dir.index()];
+        let last_data = summary.data_span.or_else(|| {
+            cold_path();
+            summary.all_data()
+        });
         self.directions[dir.index()].on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN) {

@@ -266,13 +266,16 @@ impl DirectionSummary {
     #[inline(never)]
     fn on_first_data(&mut self, at: CaptureTime, flags: TcpFlags) {
         if flags.has(TcpFlags::SYN) {
-            Span::extend(&mut self.incidents_mut().syn_data, at);
+            // A copy that comes behind data is no longer ahead of it.
+            if self.data_span.is_none() {
+                Span::extend(&mut self.incidents_mut().syn_data, at);
+            }
             return;
         }
         if let Some(incidents) = &mut self.incidents
             && let Some(syn_data) = incidents.syn_data
         {
-            incidents.ahead_of_handshake_ns = at.since(syn_data.first).max(0);
+            incidents.ahead_of_handshake_ns = at.since(syn_data.first);
         }
         Span::extend(&mut self.data_span, at);
     }
@@ -280,17 +283,25 @@ impl DirectionSummary {
     /// Packets with payload, those of SYNs included, but for keep-alives.
     pub(super) fn all_data(&self) -> Option<Span> {
         let syn_data = self.incidents().syn_data;
-        let both = self.data_span.zip(syn_data);
-        both.map(|(span, syn_data)| span.joined(syn_data))
-            .or(self.data_span)
-            .or(syn_data)
+        let both = syn_data.zip(self.data_span);
+        both.map(|(syn_data, span)| Span {
+            first: syn_data.first,
+            last: span.last.max(syn_data.last),
+        })
+        .or(self.data_span)
+        .or(syn_data)
     }
 
     /// What passed as the last data was a keep-alive's byte; the data before it passed at `before`, if any had.
     pub(super) fn take_back_byte(&mut self, before: Option<CaptureTime>) {
         let latest = self.incidents().latest_data_at;
         let before = before.map(|before| latest.map_or(before, |latest| latest.max(before)));
-        let span = self.data_span.zip(before);
+        // The data before it may have been a SYN's.
+        let is_first = (self.incidents().syn_data).is_some_and(|syn| before <= Some(syn.last));
+        let span = self.data_span.zip(before.filter(|_| !is_first));
+        if is_first {
+            self.incidents_mut().ahead_of_handshake_ns = 0;
+        }
         self.data_span = span.map(|(span, before)| Span {
             last: before.max(span.first),
             ..span

@@ -261,6 +261,39 @@ fn a_flow_completes_from_its_first_data_behind_the_handshake() {
     assert_eq!(flow.completion_ns(), Some(1_000_000_000));
 }
 
+/// METRICS.md F1: a keep-alive's byte is no data, also where a SYN's data is all that came before it, and a SYN that comes
+/// again behind data is not ahead of it.
+#[test]
+fn keep_alives_and_late_copies_of_syns_do_not_begin_a_flow_behind_its_handshake() {
+    let completion = |packets: &[(u32, Vec<u8>)]| {
+        let opened = [
+            raw(0, false, SYN, (100, 0), 300),
+            raw(40, true, SYN | ACK, (500, 401), 0),
+            raw(41, false, ACK, (401, 501), 0),
+        ];
+        let analysis = of_raw(&[&opened[..], packets].concat());
+        let capture = &analysis.captures[0];
+        capture.flows().next().unwrap().completion_ns()
+    };
+    let keep_alive = |at_ms| {
+        [
+            raw(at_ms, false, ACK, (400, 501), 1),
+            raw(at_ms + 10, true, ACK, (501, 401), 0),
+        ]
+    };
+    let data = [
+        raw(10_000, false, ACK, (401, 501), 1000),
+        raw(10_009, false, ACK, (1401, 501), 1000),
+        raw(10_050, true, ACK, (501, 2401), 0),
+    ];
+    let kept = [keep_alive(5000), keep_alive(6000)].concat();
+    assert_eq!(completion(&[&kept[..], &data].concat()), Some(9_000_000));
+    assert_eq!(completion(&kept), Some(0));
+    let copy = [raw(10_020, false, SYN, (100, 0), 300)];
+    let with_copy = [&data[..2], &copy, &data[2..]].concat();
+    assert_eq!(completion(&with_copy), Some(9_000_000));
+}
+
 /// METRICS.md Q1: how a flow of 1000 bytes ended, of which its receiver acknowledged so many.
 #[test]
 fn who_reads_of_a_flow_that_did_not_complete_is_told() {

@@ -188,7 +188,7 @@ impl Chunk {
     ) {
         decode_datagrams(record, ordinal, &config.decode, decoded, &mut self.udp);
         for datagram in self.udp.whole.drain(..) {
-            if config.wants(|| (datagram.src, datagram.dst)) {
+            if config.wants_datagram(&datagram) {
                 self.datagrams.resize_with(SHARDS, Vec::new);
                 self.datagrams[shard_of_datagram(&datagram)].push(datagram);
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::capture::{CaptureSource, Io, display_name};
-use crate::decode::{DecodeOptions, Endpoint, Filter};
+use crate::decode::{Datagram, DecodeOptions, Endpoint, Filter};
 use crate::flow::ConnectionLimits;
 use crate::metric::BalanceWeights;
 use crate::observe::{BIN_NS, MEMORY_BYTES};
@@ -130,6 +130,12 @@ impl Config {
             let (src, dst) = ends();
             filter.keeps(&src, &dst)
         })
+    }
+
+    /// The same of a datagram.
+    pub(super) fn wants_datagram(&self, datagram: &Datagram) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_none_or(|filter| filter.keeps_datagram(&datagram.src, &datagram.dst))
     }
 }
 

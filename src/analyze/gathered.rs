@@ -47,7 +47,7 @@ impl Gathered {
                 .for_each(|echo| self.pings.on_echo(echo));
             for &fragment in chunk.datagram_fragments() {
                 let datagram = self.datagrams.push_datagram(fragment);
-                let wanted = datagram.filter(|whole| config.wants(|| (whole.src, whole.dst)));
+                let wanted = datagram.filter(|whole| config.wants_datagram(whole));
                 batch.whole_datagrams.extend(wanted);
             }
             for &fragment in &chunk.fragments {

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use super::datagram::Transport;
 use super::segment::Endpoint;
 
 pub use parse::FilterError;
@@ -14,11 +15,11 @@ mod parse;
 ///   that side counts (`src and dst` if both must match, `src or dst` as without); an address or
 ///   network alone means `host` or `net`;
 /// - networks also as `net A mask M`, and of IPv4 by their first numbers: `net 10.1` is `10.1.0.0/16`;
-/// - `ip` and `ip6` (also before another primitive), and `tcp`, which is always so;
+/// - `ip`, `ip6`, `tcp` and `udp`, also before another primitive;
 /// - `not` or `!`, `and` or `&&`, `or` or `||`, and parentheses. As in tcpdump, `and` and `or` bind
 ///   equally and from the left, and in `port 80 or 443` the keyword need not be repeated.
 ///
-/// Of pings the addresses count alone: what names a port, or `tcp`, matches none, as in tcpdump.
+/// Of pings the addresses count alone: what names a port, `tcp` or `udp` matches none, as in tcpdump.
 ///
 /// Without `src` and `dst`, a filter keeps both directions of a connection or neither. With them it
 /// may cut one direction away, and what needs both (RTT, goodput by ACKs) is then not to be had.
@@ -31,8 +32,23 @@ impl Filter {
     /// Whether a segment from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        let is_tcp = true;
-        self.root.keeps(&Packet { src, dst, is_tcp })
+        let transport = Some(Transport::Tcp);
+        self.root.keeps(&Packet {
+            src,
+            dst,
+            transport,
+        })
+    }
+
+    /// Whether a datagram of UDP from `src` to `dst` is wanted.
+    #[must_use]
+    pub fn keeps_datagram(&self, src: &Endpoint, dst: &Endpoint) -> bool {
+        let transport = Some(Transport::Udp);
+        self.root.keeps(&Packet {
+            src,
+            dst,
+            transport,
+        })
     }
 
     /// Whether a ping from `src` to `dst` is wanted.
@@ -45,7 +61,7 @@ impl Filter {
         self.root.keeps(&Packet {
             src: &src,
             dst: &dst,
-            is_tcp: false,
+            transport: None,
         })
     }
 }
@@ -55,8 +71,8 @@ impl Filter {
 struct Packet<'a> {
     src: &'a Endpoint,
     dst: &'a Endpoint,
-    /// It has ports.
-    is_tcp: bool,
+    /// What has its ports, if it has any.
+    transport: Option<Transport>,
 }
 
 /// Terms joined from the left, which is all that operators of one precedence need.
@@ -87,8 +103,8 @@ enum Operand {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Test {
     version: Option<Version>,
-    /// `tcp` stands before it, or alone.
-    tcp: bool,
+    /// `tcp` or `udp` stands before it, or alone.
+    transport: Option<Transport>,
     side: Side,
     what: What,
 }
@@ -146,10 +162,15 @@ impl Term {
 
 impl Test {
     fn keeps(&self, packet: &Packet<'_>) -> bool {
-        let &Packet { src, dst, is_tcp } = packet;
-        let needs_tcp = self.tcp || matches!(self.what, What::Ports { .. });
-        let is_other = |version| version != Version::of(src);
-        if needs_tcp && !is_tcp || self.version.is_some_and(is_other) {
+        let &Packet {
+            src,
+            dst,
+            transport,
+        } = packet;
+        let lacks_ports = transport.is_none() && matches!(self.what, What::Ports { .. });
+        let is_other = self.transport.is_some_and(|one| Some(one) != transport);
+        let is_other_version = |version| version != Version::of(src);
+        if lacks_ports || is_other || self.version.is_some_and(is_other_version) {
             return false;
         }
         match self.side {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::{Filter, Group, Join, Operand, Side, Term, Test, Version, What};
+use crate::decode::Transport;
 
 /// Parentheses within parentheses: reading and asking recurse this deep.
 const PARENTHESES_MAX: usize = 32;
@@ -53,7 +54,7 @@ impl fmt::Display for FilterError {
         let found = self.found.as_deref();
         if found.is_some_and(is_of_others) {
             f.write_str(
-                "; filters are over addresses and TCP ports: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
+                "; filters are over addresses and ports of TCP and UDP: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
             )?;
         }
         if found.is_some_and(is_for_display) {
@@ -67,7 +68,7 @@ impl fmt::Display for FilterError {
 
 /// Whether a word is one of tcpdump, pcap-filter(7), that is about something else than addresses and ports of TCP.
 fn is_of_others(word: &str) -> bool {
-    const WORDS: [&str; 18] = [
+    const WORDS: [&str; 17] = [
         "arp",
         "broadcast",
         "ether",
@@ -84,7 +85,6 @@ fn is_of_others(word: &str) -> bool {
         "proto",
         "protochain",
         "sctp",
-        "udp",
         "vlan",
     ];
     WORDS.contains(&word) || word.split_once('[').is_some_and(|(of, _)| !of.is_empty())
@@ -193,8 +193,11 @@ impl<'a> Parser<'a> {
             Some("ip6") => Some(Version::V6),
             _ => None,
         };
-        let tcp = self.peek() == Some("tcp");
-        if self.take(&["ip", "ip6", "tcp"])
+        let transports = [Transport::Tcp, Transport::Udp];
+        let transport = transports
+            .into_iter()
+            .find(|one| self.peek() == Some(one.name()));
+        if self.take(&["ip", "ip6", "tcp", "udp"])
             && !matches!(
                 self.peek(),
                 Some("src" | "dst" | "host" | "net" | "port" | "portrange")
@@ -202,7 +205,7 @@ impl<'a> Parser<'a> {
         {
             return Ok(Test {
                 version,
-                tcp,
+                transport,
                 side: Side::Either,
                 what: What::Anything,
             });
@@ -220,7 +223,7 @@ impl<'a> Parser<'a> {
         self.last = Some((side, kind));
         Ok(Test {
             version,
-            tcp,
+            transport,
             side,
             what: self.value(kind)?,
         })

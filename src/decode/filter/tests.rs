@@ -101,10 +101,32 @@ fn pings_have_addresses_and_no_ports() {
         ("tcp", false, false),
         ("tcp host 10.1.2.3", false, false),
         ("not tcp", true, true),
+        ("udp", false, false),
     ] {
         let filter = Filter::parse(filter).unwrap();
         assert_eq!(filter.keeps_ping(a, b), there, "{filter:?}");
         assert_eq!(filter.keeps_ping(b, a), back, "{filter:?} the other way");
+    }
+}
+
+#[test]
+fn tcp_and_udp_are_told_apart() {
+    let [a, b] = [3, 9].map(|host| Endpoint::v4([10, 1, 2, host], 443));
+    for (filter, tcp, udp) in [
+        ("tcp", true, false),
+        ("udp", false, true),
+        ("not udp", true, false),
+        ("port 443", true, true),
+        ("tcp port 443", true, false),
+        ("udp port 443", false, true),
+        ("udp port 80", false, false),
+        ("udp and host 10.1.2.3", false, true),
+        ("tcp or udp", true, true),
+        ("ip", true, true),
+    ] {
+        let filter = Filter::parse(filter).unwrap();
+        assert_eq!(filter.keeps(&a, &b), tcp, "{filter:?}");
+        assert_eq!(filter.keeps_datagram(&a, &b), udp, "{filter:?}");
     }
 }
 
@@ -154,8 +176,8 @@ fn errors_point_at_the_word_and_say_what_was_expected() {
             "column 11: expected a range of ports like 5000-5010, found `9-1`",
         ),
         (
-            "udp",
-            "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `udp`; filters are over addresses and TCP ports: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
+            "sctp",
+            "column 1: expected `host`, `net`, `port`, `portrange` or an address, found `sctp`; filters are over addresses and ports of TCP and UDP: leave other packets out with tcpdump (`tcpdump -r IN -w OUT EXPRESSION`)",
         ),
         (
             "ip and 80 ",
@@ -188,7 +210,7 @@ fn errors_point_at_the_word_and_say_what_was_expected() {
         ("host example.com", false),
     ] {
         let error = Filter::parse(filter).unwrap_err().to_string();
-        assert_eq!(error.contains("TCP ports"), is_of_others, "{error}");
+        assert_eq!(error.contains("ports of TCP"), is_of_others, "{error}");
     }
     assert!(Filter::parse(&"(".repeat(1000)).is_err());
 }

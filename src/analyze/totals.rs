@@ -98,6 +98,9 @@ impl Delivered {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Delivering {
     bytes: u64,
+    /// Payload of flows of which nobody tells what was delivered.
+    untold_bytes: u64,
+    has_udp: bool,
     first: Option<CaptureTime>,
     last: Option<CaptureTime>,
 }
@@ -105,8 +108,12 @@ struct Delivering {
 impl Delivering {
     fn add(&mut self, figures: &FlowFigures<'_>) {
         let first = figures.outline().data_span.map(|span| span.first);
+        let delivered = figures.delivered_bytes();
+        let untold = delivered.is_none().then(|| figures.outline().payload_bytes);
         *self = self.with(Self {
-            bytes: figures.delivered_bytes().unwrap_or(0),
+            bytes: delivered.unwrap_or(0),
+            untold_bytes: untold.unwrap_or(0),
+            has_udp: figures.is_udp(),
             first,
             last: figures.last_delivered_at(),
         });
@@ -115,6 +122,8 @@ impl Delivering {
     fn with(self, other: Self) -> Self {
         Self {
             bytes: self.bytes + other.bytes,
+            untold_bytes: self.untold_bytes.saturating_add(other.untold_bytes),
+            has_udp: self.has_udp || other.has_udp,
             first: self.first.into_iter().chain(other.first).min(),
             last: self.last.max(other.last),
         }
@@ -122,6 +131,11 @@ impl Delivering {
 
     fn end(self) -> Option<Delivered> {
         let (first, last) = (self.first?, self.last?);
+        // What passed of UDP is not all that was delivered beside TCP without ACKs.
+        let all = self.bytes.saturating_add(self.untold_bytes);
+        if self.has_udp && self.untold_bytes.saturating_mul(100) > all {
+            return None;
+        }
         let span = Span { first, last };
         Some(Delivered {
             bytes: self.bytes,

@@ -216,7 +216,10 @@ fn none_counts(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> String
         (Some(largest), Some(least)) => format!(
             "no flow has as much payload as `min_flow` asks for, {least} bytes: the largest has {largest}"
         ),
-        _ => "it holds no TCP flow with payload".to_owned(),
+        _ if capture.has_udp => "it holds no flow with payload".to_owned(),
+        _ => {
+            "it holds no TCP flow with payload (`udp` of [analysis] takes those of UDP)".to_owned()
+        }
     }
 }
 

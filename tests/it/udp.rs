@@ -414,6 +414,57 @@ fn a_filter_is_for_datagrams_too() {
 }
 
 #[test]
+fn tcp_alone_leaves_udp_out_and_udp_tcp() {
+    let transports = |expression: &str| {
+        let config = Config {
+            filter: Some(Filter::parse(expression).unwrap()),
+            ..with_udp()
+        };
+        let analysis = analyzed(&both(), &config);
+        let flows = analysis.captures[0].flows();
+        let mut found: Vec<&str> = flows.map(|flow| flow.transport().name()).collect();
+        found.dedup();
+        found
+    };
+    assert_eq!(transports("tcp port 443"), ["tcp"]);
+    assert_eq!(transports("udp"), ["udp"]);
+    assert_eq!(transports("port 443"), ["tcp", "udp"]);
+}
+
+/// What passed of UDP is no goodput of a capture whose TCP nobody acknowledged.
+#[test]
+fn beside_tcp_without_acks_the_goodput_of_a_capture_is_not_known() {
+    let goodput = |packets: &[Packet]| {
+        let analysis = analyzed(packets, &with_udp());
+        analysis.captures[0].goodput_bps()
+    };
+    let mut one_way = tcp_flow();
+    one_way.retain(|packet| packet.bytes[12..16] == [10, 0, 0, 1]);
+    assert_eq!(goodput(&in_order([one_way, udp_flow()].concat())), None);
+    assert!(goodput(&both()).is_some() && goodput(&udp_flow()).is_some());
+}
+
+/// The interval of a run's throughput is that of all its flows, also of those without ACKs (METRICS.md G1, G2).
+#[test]
+fn a_runs_throughput_is_over_the_time_of_flows_without_acks_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut packets = tcp_flow();
+    packets.retain(|packet| packet.bytes[12..16] == [10, 0, 0, 1]);
+    packets.extend(udp_flow().into_iter().take(100));
+    let file = pcap(in_order(packets));
+    fs::write(folder.path().join("1.pcap"), file).unwrap();
+    let manifest = "[analysis]\nudp = true\n[[runs]]\nfiles = \"{run}.pcap\"\n";
+    fs::write(folder.path().join("s.toml"), manifest).unwrap();
+    let plan = StudyPlan::read(&folder.path().join("s.toml")).unwrap();
+    let results = plan.carry_out(None, &Watch::default());
+    let values = &results.runs[0].values;
+    assert_eq!(values.get(Metric::GoodputBps), None);
+    // 1000 packets of 1040 bytes and 100 of 528, from 2 to 1001 ms.
+    let expected = 8.0 * f64::from(1000 * 1040 + 100 * 528) / 0.999;
+    close(values.get(Metric::ThroughputBps).unwrap(), expected, 1e-9);
+}
+
+#[test]
 fn the_command_tells_of_udp_where_it_is_asked_to() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("both.pcap"), pcap(both())).unwrap();

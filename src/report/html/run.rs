@@ -90,7 +90,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
             Cell::text(&capture.name),
             Cell::count(capture.records),
             Cell::count(capture.tcp_records),
-            Cell::count(capture.skipped.total()),
+            Cell::count(capture.left_out().map(|(_, n)| n).sum()),
             Cell::number(capture.span.map(|span| span.length_ns() as f64), took),
             Cell::count(capture.connections_total),
             Cell::count(capture.totals().flows),
@@ -281,7 +281,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                format!("{src} → {dst}")
+                format!("{src} → {dst}{}", flow.mark())
             };
             let span = pair.end.since(pair.start) as f64;
             rows.push(vec![

@@ -65,7 +65,7 @@ fn largest_paired(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> u64 {
 fn cells(flows: &[Flow<'_>], pair: &Pair) -> Vec<String> {
     let name = |place: usize| {
         let (src, dst) = flows[place].ends();
-        format!("{src} > {dst}")
+        format!("{src} > {dst}{}", flows[place].mark())
     };
     let span_ns = pair.end.since(pair.start);
     let rate = |bytes| metric::rate_bps(bytes, span_ns).map_or_else(|| "-".to_owned(), rate);

@@ -7,6 +7,12 @@ use crate::observe::Span;
 use crate::study::metrics::{Metric, Values};
 use crate::time::CaptureTime;
 
+/// When the last of a flow was delivered or, in a one-way capture, passed (METRICS.md G1).
+fn delivered_until(flow: &Flow<'_>) -> Option<CaptureTime> {
+    let (interval_ns, _) = flow.goodput_interval_ns()?;
+    Some(flow.data_span()?.first.plus_ns(interval_ns))
+}
+
 impl Run<'_> {
     /// Goodput, throughput and utilisation of all flows together, and how long they took.
     pub(super) fn set_rates(&self, flows: &[FlowMeasure], values: &mut Values) {
@@ -14,7 +20,7 @@ impl Run<'_> {
         let first = spans.map(|span| span.first).min();
         let interval = match self.window {
             Some(window) => self.whole_bins(window).map(|(_, start, end)| (start, end)),
-            None => first.zip(self.flows.iter().filter_map(Flow::last_delivered_at).max()),
+            None => first.zip(self.flows.iter().filter_map(delivered_until).max()),
         };
         if self.window.is_none() {
             let completed = (self.flows.iter())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::Run;
+use super::{Flow, Run};
 use crate::metric;
 use crate::study::units::Dimension;
 use crate::study::window::BinRange;
@@ -136,8 +136,13 @@ impl Run<'_> {
                 steps.entry(index).or_default();
             }
         }
-        let mut flows = self.flows.iter();
-        let is_delivery_told = flows.any(|flow| flow.delivered_bytes().is_some());
+        let is_told = |flow: &Flow<'_>| flow.delivered_bytes().is_some();
+        // What passed of UDP is not all that was delivered beside TCP without ACKs.
+        let is_delivery_told = if self.flows.iter().any(|flow| flow.tcp().is_none()) {
+            self.flows.iter().all(is_told)
+        } else {
+            self.flows.iter().any(is_told)
+        };
         let point = |(index, step): (i64, Step)| {
             SeriesPoint::new(
                 index.saturating_mul(step_ns),

@@ -86,8 +86,7 @@ pub struct DirectionSummary {
     pub payload_bytes: u64,
     /// All packets of this direction.
     pub span: Option<Span>,
-    /// Packets with payload, but for keep-alives; while packets come, also but for SYNs
-    /// ([`all_data`](Self::all_data) has these).
+    /// Packets with payload, but for keep-alives; while packets come, also but for SYNs.
     pub data_span: Option<Span>,
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,

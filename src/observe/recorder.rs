@@ -272,9 +272,9 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
         let summary = &self.directions[dir.index()];
-        let last_data = summary.data_span.or_else(|| {
+        let last_data_at = summary.data_span.map(|span| span.last).or_else(|| {
             cold_path();
-            summary.all_data()
+            Some(summary.all_data()?.last)
         });
         self.directions[dir.index()].on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
@@ -299,8 +299,8 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
                 cold_path();
                 bin.further_fragments += u64::from(packet.ip_packets) - 1;
             }
-            if let (Some(gaps), Some(span)) = (&mut data.gaps, last_data) {
-                gaps.add(packet.at.since(span.last));
+            if let (Some(gaps), Some(before)) = (&mut data.gaps, last_data_at) {
+                gaps.add(packet.at.since(before));
             }
             let grown = if curves {
                 data.curve.add(packet.at, packet.payload_len)

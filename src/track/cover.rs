@@ -95,6 +95,16 @@ impl Cover {
             && self.highest_sacked.is_some_and(|high| sent.end() < high)
     }
 
+    /// Whether a segment did not wait for what below it was sent after it.
+    #[inline(never)]
+    fn shows_no_wait(&self, sent: &Sent, at_edge: bool) -> bool {
+        let told_of_hole = self.told_of_hole || (!self.sacks && self.stood_at > sent.at);
+        let came_in_turn = (self.sacks || !told_of_hole)
+            && self.in_turn_since.is_some_and(|since| sent.at >= since);
+        // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
+        came_in_turn || self.proves_edge && (at_edge || !told_of_hole)
+    }
+
     /// Which copy of a segment is answered, and whether a repeat of it was not needed. `echoed`: the only copy that had
     /// the timestamp of the echo. `waited`: something below it was sent after it.
     pub(super) fn answer(
@@ -108,12 +118,7 @@ impl Cover {
         }
         let at_edge = sent.start <= self.una;
         if is_single(sent) {
-            // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
-            let told_of_hole = self.told_of_hole || (!self.sacks && self.stood_at > sent.at);
-            let came_in_turn = (self.sacks || !told_of_hole)
-                && self.in_turn_since.is_some_and(|since| sent.at >= since);
-            let waited =
-                waited && !(came_in_turn || self.proves_edge && (at_edge || !told_of_hole));
+            let waited = waited && !self.shows_no_wait(sent, at_edge);
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported.
             let held = waited || (self.told_of_hole && !at_edge && !self.sacks);

@@ -96,20 +96,7 @@ pub fn decode_into(
     options: &DecodeOptions,
     found: &mut Decoded,
 ) {
-    let way = Way {
-        at: record.at,
-        ordinal,
-        layer: options.layer,
-        depth: 0,
-        found: &mut *found,
-        inner: None,
-        each: None,
-        datagrams: None,
-    };
-    let rest = Rest::new(record.bytes, record.original_len);
-    if let Err(skip) = link::decode(way, record.link, rest) {
-        *found = Decoded::Skipped(skip);
-    }
+    decode_with(record, ordinal, options, found, None);
 }
 
 /// [`decode_into`], which also puts what is UDP, and no tunnel, into `datagrams`. To `found` that is skipped all the
@@ -121,6 +108,17 @@ pub fn decode_datagrams(
     found: &mut Decoded,
     datagrams: &mut Datagrams,
 ) {
+    decode_with(record, ordinal, options, found, Some(datagrams));
+}
+
+#[inline(always)]
+fn decode_with(
+    record: &Record<'_>,
+    ordinal: u64,
+    options: &DecodeOptions,
+    found: &mut Decoded,
+    datagrams: Option<&mut Datagrams>,
+) {
     let way = Way {
         at: record.at,
         ordinal,
@@ -129,7 +127,7 @@ pub fn decode_datagrams(
         found: &mut *found,
         inner: None,
         each: None,
-        datagrams: Some(datagrams),
+        datagrams,
     };
     let rest = Rest::new(record.bytes, record.original_len);
     if let Err(skip) = link::decode(way, record.link, rest) {

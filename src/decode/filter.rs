@@ -32,23 +32,13 @@ impl Filter {
     /// Whether a segment from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        let transport = Some(Transport::Tcp);
-        self.root.keeps(&Packet {
-            src,
-            dst,
-            transport,
-        })
+        self.keeps_of(Some(Transport::Tcp), src, dst)
     }
 
     /// Whether a datagram of UDP from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps_datagram(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        let transport = Some(Transport::Udp);
-        self.root.keeps(&Packet {
-            src,
-            dst,
-            transport,
-        })
+        self.keeps_of(Some(Transport::Udp), src, dst)
     }
 
     /// Whether a ping from `src` to `dst` is wanted.
@@ -58,10 +48,15 @@ impl Filter {
             IpAddr::V4(v4) => Endpoint::v4(v4.octets(), 0),
             IpAddr::V6(v6) => Endpoint::v6(v6.octets(), 0),
         });
+        self.keeps_of(None, &src, &dst)
+    }
+
+    #[inline]
+    fn keeps_of(&self, transport: Option<Transport>, src: &Endpoint, dst: &Endpoint) -> bool {
         self.root.keeps(&Packet {
-            src: &src,
-            dst: &dst,
-            transport: None,
+            src,
+            dst,
+            transport,
         })
     }
 }

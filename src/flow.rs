@@ -8,6 +8,7 @@ mod index;
 mod kept;
 mod key;
 mod pieces;
+mod room;
 mod table;
 #[cfg(test)]
 mod tests;

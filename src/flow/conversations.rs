@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use super::clock::{Clock, is_silence};
 use super::index::Index;
 use super::key::EndsHasher;
+use super::room::rank_at;
 use super::table::{ConnectionIdentity, Observer, TableFacts, YoungPayload};
 use crate::decode::{Datagram, Endpoint};
 use crate::event::{Direction, FlowSink, PacketArrival};
@@ -253,12 +254,11 @@ impl<O: Observer> ConversationTable<O> {
     fn make_room_among(&mut self, wanted: impl Fn(&Conversation<O::Sink>) -> bool) {
         let rank = |one: &Conversation<O::Sink>| (one.payload_bytes > 0, one.last_at);
         let all = self.all.iter().filter(|one| wanted(one));
-        let mut ranks: Vec<_> = all.map(rank).collect();
-        if ranks.is_empty() {
-            return;
-        }
+        let ranks: Vec<_> = all.map(rank).collect();
         let quarter = ranks.len() / 4;
-        let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
+        let Some(limit) = rank_at(ranks, quarter) else {
+            return;
+        };
         for place in (0..self.all.len()).rev() {
             let one = &self.all[place];
             if rank(one) <= limit && wanted(one) {

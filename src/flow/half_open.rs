@@ -9,6 +9,7 @@ use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
 use super::pieces::Pieces;
+use super::room::rank_at;
 use super::table::{ConnectionIdentity, YoungPayload};
 use crate::decode::{Endpoint, Segment, TcpFlags};
 use crate::event::Direction;
@@ -305,11 +306,10 @@ impl HalfOpen {
     }
 
     /// Takes out those up to the rank that is at `place` in order.
-    fn take_first(&mut self, mut ranks: Vec<(bool, CaptureTime)>, place: usize) -> Vec<Beginning> {
-        if ranks.is_empty() {
+    fn take_first(&mut self, ranks: Vec<(bool, CaptureTime)>, place: usize) -> Vec<Beginning> {
+        let Some(until) = rank_at(ranks, place) else {
             return Vec::new();
-        }
-        let (_, &mut until, _) = ranks.select_nth_unstable(place);
+        };
         self.take_all(|all, begun| all.rank(begun) <= until)
     }
 

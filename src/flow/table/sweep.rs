@@ -3,6 +3,7 @@
 use super::young::SIDE_BY_SIDE;
 use super::{ConnectionTable, Observer};
 use crate::flow::clock::is_silence;
+use crate::flow::room::rank_at;
 use crate::time::CaptureTime;
 
 impl<O: Observer> ConnectionTable<O> {
@@ -69,12 +70,11 @@ impl<O: Observer> ConnectionTable<O> {
             (has_payload, head.last_at)
         };
         let alive = (0..self.tracked.len()).filter(|&index| wanted(self, index));
-        let mut ranks: Vec<(bool, CaptureTime)> = alive.map(|index| rank(self, index)).collect();
-        if ranks.is_empty() {
-            return;
-        }
+        let ranks: Vec<(bool, CaptureTime)> = alive.map(|index| rank(self, index)).collect();
         let quarter = ranks.len() / 4;
-        let (_, &mut limit, _) = ranks.select_nth_unstable(quarter);
+        let Some(limit) = rank_at(ranks, quarter) else {
+            return;
+        };
         let mut ended = Vec::new();
         for index in (0..self.tracked.len()).rev() {
             if rank(self, index) <= limit && wanted(self, index) {

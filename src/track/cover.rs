@@ -191,11 +191,12 @@ impl HalfFlow {
         let recovering = self.repair.until.is_some_and(|until| una < until);
         let told_of_hole = self.acks.dup_run > 0;
         let single_edge = edge.filter(|edge| is_single(edge));
-        let echoes_edge = edge.is_some_and(|edge| {
-            let echoes = echo == Some(edge.tsval) || self.in_flight.next_with(una, echo).is_some();
-            edge.start <= una && echoes
-        });
-        let proves_edge = echoes_edge && single_edge.is_some();
+        let in_turn_since = self.edge_in_turn(una, echo);
+        // Its latest copy may share its clock with another one.
+        let echoes_latest =
+            || edge.is_some_and(|edge| edge.start <= una && echo == Some(edge.tsval));
+        let echoes_edge = in_turn_since.is_some() || echoes_latest();
+        let proves_edge = in_turn_since.is_some() && single_edge.is_some();
         // What was acknowledged before it passed has its ACK behind it: the capture has them in the
         // wrong order, or the bytes came another way.
         let answered = self.times.progress_at.map_or(i64::MIN, |_| una);
@@ -234,7 +235,7 @@ impl HalfFlow {
             told_of_hole,
             stood_at: self.times.stood_at,
             proves_edge,
-            in_turn_since: self.edge_in_turn(una, echo),
+            in_turn_since,
             edge_was_overtaken: told_of_hole
                 && !recovering
                 && !self.sack.are_seen

@@ -50,6 +50,7 @@ impl<'a> FlowFigures<'a> {
         newest.filter(|_| self.state().acked_bytes > Some(0))
     }
 
+    /// Whether it is of UDP.
     pub(super) fn is_udp(&self) -> bool {
         self.flow.transport() == Transport::Udp
     }
@@ -120,15 +121,17 @@ impl<'a> FlowFigures<'a> {
         }
     }
 
+    /// What was delivered or, where nobody tells, passed, in bytes: what the goodput is of (METRICS.md G1).
+    #[must_use]
+    pub fn goodput_bytes(&self) -> u64 {
+        self.delivered_bytes().unwrap_or(self.seen_bytes())
+    }
+
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<f64> {
-        let (interval_ns, acked) = self.goodput_interval_ns()?;
-        let bytes = if acked {
-            self.state().acked_bytes?
-        } else {
-            self.seen_bytes()
-        };
+        let (interval_ns, _) = self.goodput_interval_ns()?;
+        let bytes = self.goodput_bytes();
         if bytes == 0 {
             return None;
         }

@@ -387,7 +387,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
     vec![
         format!("{src} > {dst}"),
         flow.goodput_bps().map_or_else(dash, rate),
-        volume(figures.delivered_bytes().unwrap_or(figures.seen_bytes())),
+        volume(figures.goodput_bytes()),
         flow.overhead().map_or_else(dash, percent),
         rtt,
         of_tcp(summary.incidents().retransmitted_packets),

@@ -221,7 +221,7 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .map(|quality| quality.name())
         .collect();
     let figures = flow.figures();
-    let bytes = figures.delivered_bytes().unwrap_or(figures.seen_bytes());
+    let bytes = figures.goodput_bytes();
     let tcp = |cell: Cell| {
         if flow.tcp().is_some() {
             cell

@@ -79,11 +79,9 @@ impl Run<'_> {
             .and_then(|(goodput, capacity)| metric::utilisation(goodput, capacity));
         set(Metric::Utilisation, utilisation);
         set_round_trips(&mut values, &bins, flow);
-        set_packets(&mut values, &bins, again_bytes);
-        if flow.tcp().is_none() {
-            values.set(Metric::RetransmittedPackets, None);
-            values.set(Metric::RetransmittedBytes, None);
-            values.set(Metric::RetransmissionRate, None);
+        set_packets(&mut values, &bins);
+        if flow.tcp().is_some() {
+            set_repeats(&mut values, &bins, again_bytes);
         }
         values
     }
@@ -111,23 +109,27 @@ fn set_round_trips(values: &mut Values, bins: &[Bin], flow: &Flow<'_>) {
 }
 
 /// Sets the packets of these bins, of which `again_bytes` were sent again, and what was in flight.
-fn set_packets(values: &mut Values, bins: &[Bin], again_bytes: u64) {
+fn set_packets(values: &mut Values, bins: &[Bin]) {
+    let packets: u64 = bins.iter().map(|bin| bin.data_packets).sum();
+    values.set(Metric::DataPackets, Some(packets as f64));
+    let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
+    values.set(
+        Metric::InFlightBytesMax,
+        in_flight.map(|bytes| bytes as f64),
+    );
+}
+
+/// Sets what of these bins was sent again, `again_bytes` of it.
+fn set_repeats(values: &mut Values, bins: &[Bin], again_bytes: u64) {
     let mut set = |metric, value: Option<f64>| values.set(metric, value);
     let sum = |of: fn(&Bin) -> u64| bins.iter().map(of).sum::<u64>();
-    let packets = sum(|bin| bin.data_packets);
     let segments = sum(Bin::data_segments);
     let again = sum(|bin| bin.retransmitted_packets);
-    set(Metric::DataPackets, Some(packets as f64));
     set(Metric::RetransmittedPackets, Some(again as f64));
     set(Metric::RetransmittedBytes, Some(again_bytes as f64));
     set(
         Metric::RetransmissionRate,
         (segments > 0).then(|| again as f64 / segments as f64),
-    );
-    let in_flight = bins.iter().filter_map(|bin| bin.in_flight_bytes_max).max();
-    set(
-        Metric::InFlightBytesMax,
-        in_flight.map(|bytes| bytes as f64),
     );
 }
 

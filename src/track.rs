@@ -494,6 +494,7 @@ impl HalfFlow {
         by_timer: bool,
         sink: &mut S,
     ) {
+        self.echoes_news = true;
         // For the data of `dir`, the peer's echo is the way to the sender and back; and the
         // time that it had nothing to send.
         let is_late = by_timer
@@ -510,6 +511,7 @@ impl HalfFlow {
     fn has_sent(&mut self, at: CaptureTime) {
         // A segment of the peer asks for an ACK, which takes an id of its own.
         self.owes_ack = false;
+        self.echoes_news = false;
         self.packets += 1;
         self.times.note_packet(at);
     }

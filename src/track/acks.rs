@@ -473,7 +473,7 @@ impl HalfFlow {
         self.amend_unneeded(dir, sink);
         if !self.superseded.is_empty() {
             let early = soonest.map(|ns| (at.plus_ns(-ns / 2), at.plus_ns(ns / 2)));
-            self.amend_superseded(dir, (una, ack), cover.echo, early, sink);
+            self.amend_superseded(dir, &cover, early, sink);
         }
         if !cover.told_of_hole {
             self.acks.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);

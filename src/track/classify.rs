@@ -248,6 +248,7 @@ impl HalfFlow {
             && earlier.copies == 1
             && earlier.verdict.class == Class::Retransmission
             && segment.at.since(earlier.at) < nearly(shortest_ns)
+            && !self.cannot_be_a_copy()
             && !self.is_edge_due(earlier, start, segment.at)
     }
 

@@ -1,5 +1,6 @@
 //! Copies of bytes that lie below the highest byte seen, entered into what is remembered.
 
+use super::cover::Cover;
 use super::earlier_copies::Needed;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
@@ -151,23 +152,25 @@ impl HalfFlow {
         self.tell_amendment(dir, amendment, row, sink);
     }
 
-    /// The cumulative ACK moves from `una` to `ack` and echoes `echo`: repeats of the left edge that
-    /// were sent later than that did not bring it about (RFC 3522), the latest or not; nor did those that passed within
-    /// `early`, which it comes too soon after.
+    /// The cumulative ACK moves as `cover` tells: repeats of the left edge that were sent later than what it echoes did
+    /// not bring it about (RFC 3522), the latest or not; nor did those that passed within `early`, which it comes too
+    /// soon after.
     #[cold]
     pub(super) fn amend_superseded<S: FlowSink>(
         &mut self,
         dir: Direction,
-        (una, ack): (i64, i64),
-        echo: Option<u32>,
+        cover: &Cover,
         early: Option<(CaptureTime, CaptureTime)>,
         sink: &mut S,
     ) {
+        let &Cover { ack, una, echo, .. } = cover;
         // Without clocks the next ACK may tell.
         let kept = if echo.is_some() { ack } else { una };
         let unneeded = |earlier: &Superseded| {
-            let answered = earlier.start <= una && earlier.end <= ack;
-            answered && echo.is_some_and(|echo| later(earlier.tsval, echo))
+            let is_older = || echo.is_some_and(|echo| later(earlier.tsval, echo));
+            earlier.end <= ack
+                && (earlier.start <= una && is_older()
+                    || cover.is_not_due_to(earlier.at, earlier.tsval))
         };
         self.amend_some_superseded(dir, i64::MIN, unneeded, Evidence::Dsack, sink);
         let early = |earlier: &Superseded| {

@@ -67,6 +67,8 @@ pub(super) struct Cover {
     /// Without SACK: when the left edge had passed, and what came in one burst with it, where the ACK shows that the
     /// receiver held data above it, so that it acknowledged the edge at once (RFC 5681 section 4.2).
     pub(super) edge_at: Option<CaptureTime>,
+    /// What passed from then on and has a later clock than the echo had not come: the ACK answers earlier copies of it.
+    pub(super) nothing_since: Option<CaptureTime>,
     pub(super) highest_sacked: Option<i64>,
     pub(super) sacks: bool,
     pub(super) recovering: bool,
@@ -103,6 +105,14 @@ impl Cover {
             && self.in_turn_since.is_some_and(|since| sent.at >= since);
         // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
         came_in_turn || self.proves_edge && (at_edge || !told_of_hole)
+    }
+
+    /// Whether a repeat of what lies above the left edge, which passed at `sent_at` with the clock `tsval`, did not bring
+    /// about what covers it.
+    pub(super) fn is_not_due_to(&self, sent_at: CaptureTime, tsval: u32) -> bool {
+        let since = self.edge_at.or(self.nothing_since);
+        since.is_some_and(|since| sent_at >= since)
+            && self.echo.is_some_and(|echo| later(tsval, echo))
     }
 
     /// Which copy of a segment is answered, and whether a repeat of it was not needed. `echoed`: the only copy that had
@@ -147,9 +157,7 @@ impl Cover {
         // which copy of that one was answered.
         let Some(echo) = self.echo.filter(|_| at_edge) else {
             // What was repeated after it came later still, and found its bytes there.
-            let behind = self.edge_at.is_some_and(|edge| sent.at >= edge);
-            let older = behind && self.echo.is_some_and(|echo| later(sent.tsval, echo));
-            return (None, older);
+            return (None, self.is_not_due_to(sent.at, sent.tsval));
         };
         let older = later(sent.tsval, echo);
         // What answers a copy that came again echoes the clock of the one before, whose own ACK was lost.
@@ -229,6 +237,12 @@ impl HalfFlow {
                     let burst_ns = if is_older { 0 } else { self.burst_ns() };
                     edge.at.plus_ns(burst_ns)
                 }),
+            nothing_since: self.nothing_since(
+                ack,
+                edge,
+                echo,
+                in_turn_since.filter(|_| recovering),
+            ),
             highest_sacked: highest_before,
             sacks: self.sack.are_seen,
             recovering,
@@ -255,6 +269,29 @@ impl HalfFlow {
             return (edge.start <= una && echo == Some(edge.tsval)).then_some(edge.at);
         }
         self.in_flight.next_with(una, echo).map(|copy| copy.at)
+    }
+
+    /// From when on nothing that passed had come when the receiver sent an ACK of `ack` with the `echo` of the copy of the
+    /// left edge that passed at `edge_at`. It had sent none since that came, or the next one to come in its turn would
+    /// have set the echo (RFC 7323 section 4.3), and it sends one at once when a copy of the edge comes again, or what lies
+    /// above a hole (RFC 5681 section 4.2): neither had come.
+    fn nothing_since(
+        &self,
+        ack: i64,
+        edge: Option<&Sent>,
+        echo: Option<u32>,
+        edge_at: Option<CaptureTime>,
+    ) -> Option<CaptureTime> {
+        let (edge, echo, edge_at) = (edge?, echo?, edge_at?);
+        if later(edge.tsval, echo) {
+            let mut repeats = self.in_flight.earlier.of(edge.start).map(|copy| copy.at);
+            return repeats.find(|&at| at > edge_at).or(Some(edge.at));
+        }
+        let topmost = self.in_flight.overlapping(ack - 1, ack).start;
+        let topmost = self.in_flight.get(topmost)?;
+        let came_in_turn =
+            is_single(topmost) && topmost.at >= edge_at && topmost.start > edge.start;
+        came_in_turn.then_some(topmost.at)
     }
 
     /// What the DSACK of an ACK of `ack` tells, if it has one: it comes first, and lies below (RFC 2883 section 4).

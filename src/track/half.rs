@@ -71,6 +71,8 @@ pub(super) struct HalfFlow {
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
     pub(super) owes_ack: bool,
+    /// The packet that is judged echoes what none before it did.
+    pub(super) echoes_news: bool,
     pub(super) seen_acks: SeenAcks,
 
     // Its receiver.

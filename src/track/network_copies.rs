@@ -45,6 +45,9 @@ impl HalfFlow {
                 || (is(latest) || is(first)) && segment.payload_len == earlier.len;
             return same.then_some(Evidence::IpId);
         }
+        if self.cannot_be_a_copy() {
+            return None;
+        }
         let gap_ns = segment.at.since(earlier.at).saturating_abs();
         let is_cut = self.is_cut_otherwise(segment, start, earlier)
             && (gap_ns <= COPY_GAP_NS || self.is_cut_by_cards(segment, start, earlier));
@@ -87,6 +90,12 @@ impl HalfFlow {
             self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
         let close = self.is_too_soon(segment, earlier, gap_ns);
         (close || held_up || self.copies_follow(earlier, gap_ns)).then_some(Evidence::Timing)
+    }
+
+    /// Whether the segment that is judged echoes what no packet of its sender did before, so that it is none of these
+    /// again, and later than all of them. Where copies pass, the ACK that it echoes may have been recorded too late.
+    pub(super) fn cannot_be_a_copy(&self) -> bool {
+        self.echoes_news && !self.seen_acks.expects_copies()
     }
 
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.

@@ -25,6 +25,7 @@ mod beyond;
 mod classes;
 mod clocks;
 mod duplicates;
+mod echoes;
 mod ends;
 mod first_flights;
 mod held;

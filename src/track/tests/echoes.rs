@@ -1,0 +1,96 @@
+//! What echoes of timestamps tell of repeats (METRICS.md X2).
+
+use super::{opened, play};
+use crate::event::{Class, ClassifiedSegment, Reason};
+
+/// Which repeats of a trace were not needed, by where they begin.
+fn unneeded(trace: &str) -> Vec<i64> {
+    let rows = play(trace).rows;
+    let found = |row: &&ClassifiedSegment| row.verdict.reason == Some(Reason::Unneeded);
+    rows.iter().filter(found).map(|row| row.offset).collect()
+}
+
+const NONE: [i64; 0] = [];
+
+/// A late flight of two that a timer repeats, and the ACK of both.
+const LATE_FLIGHT: &str = "80 A>B data 0..1000 ts 80/1
+         100 B>A ack 1000 ts 2/80
+         110 A>B data 1000..2000 ts 110/2
+         110 A>B data 2000..3000 ts 110/2
+         400 A>B data 1000..2000 ts 400/2
+         400 A>B data 2000..3000 ts 400/2
+         430 B>A ack 3000 ts 9/110";
+
+#[test]
+fn what_was_repeated_behind_the_left_edge_was_not_needed_where_that_had_not_come_again() {
+    // The ACK echoes the first copy of 1000..2000, so the second had not come (it would be echoed), nor what followed it.
+    assert_eq!(unneeded(&opened(LATE_FLIGHT)), [1000, 2000]);
+    assert_eq!(play(&opened(LATE_FLIGHT)).lost, [0, 0]);
+    // Nor any other copy that followed one of them.
+    let again = LATE_FLIGHT.replace(
+        "430",
+        "1200 A>B data 1000..2000 ts 1200/2
+         1200 A>B data 2000..3000 ts 1200/2
+         1230",
+    );
+    assert_eq!(unneeded(&opened(&again)), [1000, 2000, 1000, 2000]);
+    assert_eq!(play(&opened(&again)).lost, [0, 0]);
+    // Answered is the repeat of the lowest bytes, late, and of what followed it nothing is known.
+    let needed = LATE_FLIGHT.replace("ts 9/110", "ts 9/400");
+    assert_eq!(unneeded(&opened(&needed)), NONE);
+    // What was repeated before the lowest bytes may have come.
+    let before = LATE_FLIGHT.replace("400 A>B data 2000..3000 ts 400/2", "");
+    let before = before.replace(
+        "400 A>B data 1000",
+        "390 A>B data 2000..3000 ts 390/2
+         400 A>B data 1000",
+    );
+    assert_eq!(unneeded(&opened(&before)), [1000]);
+}
+
+#[test]
+fn what_lies_above_a_repeat_and_came_in_its_turn_shows_that_it_was_not_needed() {
+    // 3000..4000 passed before the repeat of 2000..3000. Had that been missing, an ACK would have told so at once (RFC 5681
+    // section 4.2), and the repeat would have set the echo (RFC 7323 section 4.3).
+    let trace = "80 A>B data 0..1000 ts 80/1
+         100 B>A ack 1000 ts 2/80
+         110 A>B data 1000..2000 ts 110/2
+         111 A>B data 2000..3000 ts 111/2
+         112 A>B data 3000..4000 ts 112/2
+         145 A>B data 2000..3000 ts 145/2
+         170 B>A ack 4000 ts 9/110";
+    assert_eq!(unneeded(&opened(trace)), [2000]);
+    assert_eq!(play(&opened(trace)).lost, [0, 0]);
+    // It is the repeat that brought it about where that is echoed,
+    let echoed = trace.replace("ts 9/110", "ts 9/145");
+    assert_eq!(unneeded(&opened(&echoed)), NONE);
+    // and may be where nothing above came before it.
+    let above = trace.replace("112 A>B data 3000", "146 A>B data 3000");
+    assert_eq!(unneeded(&opened(&above)), NONE);
+}
+
+#[test]
+fn what_echoes_news_is_no_copy_of_what_passed_before_that_however_soon_it_comes() {
+    // Each of two duplicate ACKs of a millisecond of its own brings 0..1000 about once more.
+    let trace = "100 A>B data 0..1000 ts 100/1
+         101 A>B data 1000..2000 ts 101/1
+         160 B>A ack 0 ts 9/1
+         160 A>B data 0..1000 ack 0 ts 160/9
+         161 B>A ack 0 ts 10/1
+         161 A>B data 0..1000 ack 0 ts 160/10";
+    let class = |trace: &str| play(&opened(trace)).rows.last().unwrap().verdict.class;
+    assert_eq!(class(trace), Class::Retransmission);
+    // The same packet echoes the same,
+    let same = trace.replace("160/10", "160/9");
+    assert_eq!(class(&same), Class::Duplicate);
+    // and where copies pass, the ACK may have passed before it and be recorded after it.
+    let copied = trace.replace(
+        "160 B>A ack 0",
+        "101 A>B data 1000..2000 ts 101/1\n160 B>A ack 0",
+    );
+    assert_eq!(class(&copied), Class::Duplicate);
+    // Nor is it the original, where what came before it was a repeat.
+    let lost = trace.replace("100 A>B data 0..1000 ts 100/1", "");
+    assert_eq!(class(&lost), Class::Retransmission);
+    assert_eq!(class(&lost.replace("160/10", "160/9")), Class::Reordered);
+}

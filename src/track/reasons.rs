@@ -256,11 +256,17 @@ impl HalfFlow {
     }
 
     /// How long it takes at most, in ns, until what an ACK asks for passes here, where that is known: the way to its
-    /// sender and back, and a round trip, as packets may be overtaken for so long where its sender was told to be
-    /// patient (RFC 8985 section 6.2).
+    /// sender and back, and as long as packets may be overtaken: a quarter of a round trip, or all of one where DSACKs
+    /// have told its sender to be patient (RFC 8985 section 6.2), and where no timestamps tell of queues on that way.
     fn reaction_ns(&self) -> Option<i64> {
         self.delays.upstream.min_ns()?;
-        let reaction_ns = self.delays.upstream.patience_ns() + self.delays.round_trip_ns();
+        let tells = self.echoes.newest().is_some() && !self.old_copies.are_told_by_dsacks();
+        let overtaken_ns = if tells {
+            self.delays.shortest_round_trip_ns() / 4
+        } else {
+            self.delays.round_trip_ns()
+        };
+        let reaction_ns = self.delays.upstream.patience_ns() + overtaken_ns;
         Some(reaction_ns.max(PROBE_NS_MIN))
     }
 

@@ -18,6 +18,8 @@ pub(super) struct AfterTimeout {
     pub(super) until: i64,
     /// When the first repeat passed.
     pub(super) at: CaptureTime,
+    /// When a packet of the peer had passed last by then.
+    heard_at: Option<CaptureTime>,
     /// Nothing but what timers brought was repeated since.
     pub(super) alone: bool,
     /// Another one had run out before, and what that gave up is not repaired yet, be it that its sender took that back.
@@ -58,6 +60,7 @@ impl HalfFlow {
         let after = AfterTimeout {
             until,
             at,
+            heard_at: self.times.heard_at,
             alone,
             goes_on,
             is_certain,
@@ -192,6 +195,7 @@ impl HalfFlow {
         let first = self.repair.after_timeout().filter(|after| !after.goes_on);
         let timer_at = first.map(|after| after.at);
         let heard_at = self.times.heard_at;
+        let heard_nothing = first.is_some_and(|after| after.heard_at == heard_at);
         // Some count their window in bytes, and fill it with several packets.
         let window = i64::from(self.packet_size.largest());
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
@@ -205,7 +209,7 @@ impl HalfFlow {
                 && at.since(edge.at) <= self.burst_ns()
                 // What no ACK came before since it passed, none has asked for.
                 && before.is_none_or(|before| heard_at >= Some(before.at))
-                && (heard_at < Some(edge.at)
+                && (heard_nothing
                     || heard_at.is_some_and(|heard_at| self.is_unheard(heard_at, at)))
         }) else {
             return;

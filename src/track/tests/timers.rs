@@ -319,6 +319,65 @@ fn what_is_asked_for_comes_at_once_and_so_what_comes_after_a_round_trip_of_silen
     // An ACK had just come by, or the timer cannot have run out.
     assert_eq!(reason(290, 310), Some(Reason::Fast));
     assert_eq!(reason(153, 290), Some(Reason::Fast));
+    // One of 35 ms before came to its sender and back within 15 ms, as its echoes tell: packets may be overtaken for a
+    // quarter of a round trip beside that, or for all of it where DSACKs have told its sender so (RFC 8985 section 6.2).
+    let near = "0 A>B syn ts 1/0
+         20 B>A syn ack 0 ts 7/1
+         25 A>B ack 0 ts 2/7
+         ";
+    let stamped = |trace: &str| {
+        let lines = trace.lines().map(|line| {
+            let ms = line.split_whitespace().next().unwrap();
+            format!("{line} ts {ms}/1\n")
+        });
+        format!("{near}{}", lines.collect::<String>())
+    };
+    let late = trace(275, 310);
+    assert_eq!(last_reason(&stamped(&late)), Some(Reason::Timeout));
+    let patient = late.replace("275 B>A ack 1000", "275 B>A ack 1000 sack 0..1000");
+    assert_eq!(last_reason(&stamped(&patient)), Some(Reason::Fast));
+    // Without timestamps nobody knows how long queues on the way have become.
+    let unstamped = "0 A>B syn
+         20 B>A syn ack 0
+         25 A>B ack 0
+         ";
+    assert_eq!(
+        last_reason(&format!("{unstamped}{late}")),
+        Some(Reason::Fast)
+    );
+}
+
+#[test]
+fn what_goes_on_in_the_instant_in_which_an_ack_came_was_asked_for() {
+    // At the sender: by the time since the first repeat of 0..1000 the second may be a timer's, but with it comes new
+    // data, for which a timer leaves no room (RFC 5681 section 3.1), and no other ACK came in between.
+    let trace = |next: &str| {
+        format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             20 A>B ack 0
+             100 A>B data 0..1000
+             100 A>B data 1000..2000
+             100 A>B data 2000..3000
+             100 A>B data 3000..4000
+             100 A>B data 4000..5000
+             120 B>A ack 0 sack 1000..2000
+             120 B>A ack 0 sack 1000..3000
+             120 B>A ack 0 sack 1000..4000
+             120 A>B data 0..1000
+             290 A>B data 5000..6000
+             300 B>A ack 0 sack 1000..5000
+             300 A>B data 0..1000
+             {next}"
+        )
+    };
+    let reason = |next: &str| {
+        let rows = play(&trace(next)).rows;
+        let mut repeats = rows.iter().filter(|row| row.offset == 0);
+        repeats.next_back().and_then(|row| row.verdict.reason)
+    };
+    assert_eq!(reason("300 A>B data 6000..7000"), Some(Reason::Fast));
+    assert_eq!(reason("320 A>B data 6000..7000"), Some(Reason::Timeout));
 }
 
 /// Without SACK: every other packet of 16 is lost, and each partial ACK has one repeated, the last of them at 326 ms.

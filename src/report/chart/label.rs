@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 
 use crate::analyze::Flow;
 use crate::capture::acts;
-use crate::decode::Endpoint;
+use crate::decode::{Endpoint, Transport};
 use crate::study::words::Thousands;
 
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
@@ -181,46 +181,47 @@ pub(super) fn apart<'a>(
 /// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
 /// some flows could not be told apart without them.
 pub(super) fn flow_names(flows: &[Flow<'_>]) -> Vec<FlowName> {
-    let ends: Vec<(Endpoint, Endpoint)> = flows.iter().map(Flow::ends).collect();
-    let mut names = names_of_ends(&ends);
-    for (name, flow) in names.iter_mut().zip(flows) {
-        name.is_udp = flow.tcp().is_none();
-    }
-    names
+    names_of(flows.iter().map(|flow| (flow.ends(), flow.transport())))
 }
 
 /// Names of some flows as they stand together in a chart.
 pub(super) fn names_of_few(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
-    let mut names = names_of_ends(ends);
+    let mut names = names_of(ends.iter().map(|ends| (*ends, Transport::Tcp)));
     abbreviate(names.iter_mut());
     names
 }
 
-fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+/// Ends of a flow, and what it is of: that one is of UDP is said, so that it tells flows apart, too.
+type Named = ((Endpoint, Endpoint), Transport);
+
+fn names_of(flows: impl Iterator<Item = Named>) -> Vec<FlowName> {
+    let flows: Vec<Named> = flows.collect();
     let are_enough = |ports: &(bool, bool)| {
         let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
         let mut seen = HashSet::<_, RandomState>::default();
-        ends.iter()
-            .all(|(src, dst)| seen.insert((shown(src, ports.0), shown(dst, ports.1))))
+        flows.iter().all(|((src, dst), transport)| {
+            seen.insert((shown(src, ports.0), shown(dst, ports.1), transport))
+        })
     };
     // Of senders and receivers those whose ports are lower: servers chose theirs, and of a client's they tell nothing.
-    let highest = |of: fn(&(Endpoint, Endpoint)) -> u16| ends.iter().map(of).max();
-    let is_src_lower = highest(|(src, _)| src.port()) < highest(|(_, dst)| dst.port());
+    let highest = |of: fn(&Named) -> u16| flows.iter().map(of).max();
+    let is_src_lower = highest(|((src, _), _)| src.port()) < highest(|((_, dst), _)| dst.port());
     let [first, second] = [(is_src_lower, !is_src_lower), (!is_src_lower, is_src_lower)];
     let ports = [(false, false), first, second].into_iter().find(are_enough);
     // Ports that were used again get a number.
-    let mut seen: HashMap<&(Endpoint, Endpoint), u32, RandomState> = HashMap::default();
-    let mut number = |ends| {
-        let count = seen.entry(ends).or_default();
+    let mut seen: HashMap<&Named, u32, RandomState> = HashMap::default();
+    let mut number = |flow| {
+        let count = seen.entry(flow).or_default();
         *count += 1;
         *count
     };
-    ends.iter()
-        .map(|ends| FlowName {
-            ends: *ends,
+    flows
+        .iter()
+        .map(|flow| FlowName {
+            ends: flow.0,
             ports: ports.unwrap_or((true, true)),
-            number: if ports.is_some() { 1 } else { number(ends) },
-            is_udp: false,
+            number: if ports.is_some() { 1 } else { number(flow) },
+            is_udp: flow.1 == Transport::Udp,
             groups: GROUPS,
         })
         .collect()
@@ -269,6 +270,10 @@ pub(super) fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names_of_tcp(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+        names_of(ends.iter().map(|ends| (*ends, Transport::Tcp)))
+    }
 
     #[test]
     fn letters_that_act_are_replaced() {
@@ -334,7 +339,7 @@ mod tests {
                 ],
             ),
         ] {
-            let found: Vec<String> = names_of_ends(&ends)
+            let found: Vec<String> = names_of_tcp(&ends)
                 .iter()
                 .map(FlowName::to_string)
                 .collect();
@@ -343,9 +348,33 @@ mod tests {
     }
 
     #[test]
+    fn what_flows_are_of_tells_them_apart_before_ports_and_numbers_do() {
+        let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
+        let (tcp, udp) = (Transport::Tcp, Transport::Udp);
+        let named = |flows: &[(u16, Transport)]| -> Vec<String> {
+            let flows = flows
+                .iter()
+                .map(|&(port, of)| ((end(1, 443), end(9, port)), of));
+            names_of(flows).iter().map(FlowName::to_string).collect()
+        };
+        let (one, of_udp) = ("10.0.0.1 → 10.0.0.9", "10.0.0.1 → 10.0.0.9 (UDP)");
+        assert_eq!(named(&[(7, tcp), (7, udp)]), [one, of_udp]);
+        assert_eq!(named(&[(7, udp), (8, tcp)]), [of_udp, one]);
+        // Each is numbered among its own.
+        assert_eq!(
+            named(&[(7, tcp), (7, udp), (7, udp)]),
+            [
+                "10.0.0.1:443 → 10.0.0.9:7",
+                "10.0.0.1:443 → 10.0.0.9:7 (UDP)",
+                "10.0.0.1:443 → 10.0.0.9:7 (UDP) (#2)",
+            ]
+        );
+    }
+
+    #[test]
     fn an_end_that_all_flows_share_is_named_once() {
         let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
-        let of = |ends: &[(Endpoint, Endpoint)]| apart(names_of_ends(ends).iter());
+        let of = |ends: &[(Endpoint, Endpoint)]| apart(names_of_tcp(ends).iter());
         let download = [(end(1, 80), end(9, 7)), (end(2, 80), end(9, 7))];
         let names = ["10.0.0.1", "10.0.0.2"].map(String::from).to_vec();
         let shared = Some("all to 10.0.0.9".to_owned());

@@ -24,7 +24,7 @@ pub struct Fragment {
     pub src: Endpoint,
     /// Whom it is for, at port 0.
     pub dst: Endpoint,
-    /// What the datagram carries: TCP (6), or an extension header before it; UDP (17).
+    /// What the datagram carries: TCP (6), UDP (17), or an extension header before it.
     pub protocol: u8,
     /// Number of the datagram, equal in all its fragments.
     pub identification: u32,
@@ -331,11 +331,15 @@ impl Pending {
         }
     }
 
-    /// The UDP datagram; `None` where its fragments contradict each other.
+    /// The UDP datagram; `None` where it is none after all, or its fragments contradict each other.
     fn datagram(&self, last: &Fragment) -> Option<Datagram> {
         let total_len = self.total_len? as usize;
         let rest = Rest::new(self.head.known(), 0).of_len(total_len);
-        Datagram::of(last.at, last.ordinal, &self.header(last), rest)
+        let (protocol, inside) = ip::extensions(self.protocol?, rest).ok()?;
+        let header = self.header(last);
+        (protocol == ip::UDP)
+            .then(|| Datagram::of(last.at, last.ordinal, &header, inside))
+            .flatten()
     }
 
     /// What the IP headers say together, of which `last` came last.

@@ -305,7 +305,7 @@ fn fragment(mut way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part:
         if let Ok((behind, inside)) = extensions(protocol, rest)
             && behind != TCP
         {
-            if protocol == UDP {
+            if behind == UDP {
                 let part = fragment(&way);
                 return udp(way, ip, inside, Some(part));
             }
@@ -324,6 +324,12 @@ fn fragment(mut way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part:
         return Err(Skip::LaterFragment);
     }
     let fragment = fragment(&way);
+    // Behind extension headers there may be UDP.
+    if protocol != TCP
+        && let Some(datagrams) = &mut way.datagrams
+    {
+        datagrams.fragments.push(fragment);
+    }
     way.arrive(Decoded::Fragment(fragment));
     Ok(())
 }
@@ -361,7 +367,7 @@ const BYTES_MAX: usize = 16 << 20;
 /// IP protocol number of TCP.
 pub(super) const TCP: u8 = 6;
 /// IP protocol number of UDP.
-const UDP: u8 = 17;
+pub(super) const UDP: u8 = 17;
 const ROUTING: u8 = 43;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION_OPTIONS: u8 = 60;

@@ -130,6 +130,45 @@ fn fragments_are_put_together_in_any_order() {
     }
 }
 
+/// Extension headers stand before the fragment header, where each packet has them, and behind it, in what is cut; there
+/// the first fragment may end among them.
+#[test]
+fn fragments_of_ipv6_may_begin_with_extension_headers() {
+    let whole = [&[17, 0, 1, 4, 0, 0, 0, 0][..], &of_len(108, &[7; 100])].concat();
+    let fragment = |offset: u16, more: u16, part: &[u8]| {
+        let [high, low] = ((offset * 8) | more).to_be_bytes();
+        let inside = [&[60, 0, high, low, 0, 0, 0, 5][..], part].concat();
+        ipv6(0, &[&[44, 0, 1, 4, 0, 0, 0, 0][..], &inside].concat())
+    };
+    for first_len in [8, 16, 48] {
+        let (first, rest) = whole.split_at(first_len);
+        let parts = [
+            fragment(0, 1, first),
+            fragment(first_len as u16 / 8, 0, rest),
+        ];
+        for order in [[0, 1], [1, 0]] {
+            let mut table = FragmentTable::new();
+            let found = order.map(|part| {
+                let (_, datagrams) = told(RAW, &parts[part], parts[part].len() as u32);
+                assert!(datagrams.whole.is_empty(), "{first_len}: {datagrams:?}");
+                table.push_datagram(datagrams.fragments[0])
+            });
+            let [None, Some(found)] = found else {
+                panic!("{first_len}: {found:?}")
+            };
+            assert_eq!((found.src.port(), found.dst.port()), (4000, 443));
+            assert_eq!((found.payload_len, found.ip_packets), (100, 2));
+        }
+    }
+    // What is cut may be TCP, which is in nobody's datagram.
+    let whole = [&[6, 0, 1, 4, 0, 0, 0, 0][..], &tcp_v4()[20..]].concat();
+    let mut table = FragmentTable::new();
+    for part in [fragment(0, 1, &whole[..8]), fragment(1, 0, &whole[8..])] {
+        let (_, datagrams) = told(RAW, &part, part.len() as u32);
+        assert!(table.push_datagram(datagrams.fragments[0]).is_none());
+    }
+}
+
 /// The first fragment of a tunnel's packet tells what is in it; it is none of a datagram that waits for others.
 #[test]
 fn a_tunnel_in_fragments_is_no_datagram() {

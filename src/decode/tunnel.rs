@@ -64,18 +64,20 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     enter(way.deeper()?, inside)
 }
 
-/// Whether a datagram is of a tunnel, which is only known by entering it.
+/// Whether a datagram is of a tunnel, which is only known by entering it: it leads to IP, or to what is not UDP.
 #[cold]
 fn is_entered(mut way: Way<'_>, enter: Enter, inside: Rest<'_>) -> bool {
-    let mut found = Decoded::Skipped(Skip::Udp);
+    let (mut found, mut packet) = (Decoded::Skipped(Skip::Udp), None);
     let way = Way {
-        inner: None,
+        inner: Some(&mut packet),
         each: None,
         datagrams: None,
         ..way.beside(&mut found)
     };
-    way.deeper()
-        .is_ok_and(|way| !matches!(enter(way, inside), Err(Skip::Udp)))
+    let is_other = way
+        .deeper()
+        .is_ok_and(|way| !matches!(enter(way, inside), Err(Skip::Udp)));
+    is_other || packet.is_some()
 }
 
 type Enter = fn(Way<'_>, Rest<'_>) -> Outcome;

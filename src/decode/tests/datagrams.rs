@@ -4,13 +4,17 @@ use super::*;
 
 /// What a record holds of UDP.
 fn told(link: u16, bytes: &[u8], original_len: u32) -> (Decoded, Datagrams) {
+    told_of(TunnelLayer::default(), link, bytes, original_len)
+}
+
+fn told_of(layer: TunnelLayer, link: u16, bytes: &[u8], original_len: u32) -> (Decoded, Datagrams) {
     let mut found = Decoded::Skipped(Skip::NonIp);
     let mut datagrams = Datagrams::default();
     let record = Record {
         original_len,
         ..record(link, bytes)
     };
-    let options = DecodeOptions::default();
+    let options = DecodeOptions { layer };
     decode_datagrams(&record, 7, &options, &mut found, &mut datagrams);
     (found, datagrams)
 }
@@ -92,6 +96,37 @@ fn the_innermost_datagram_counts() {
     let (found, datagrams) = told(RAW, &packet, packet.len() as u32);
     assert!(matches!(found, Decoded::Segment(_)), "{found:?}");
     assert_eq!(datagrams.len(), 0);
+}
+
+/// A tunnel that is not entered is no conversation, whatever is in it: that of TCP is none either.
+#[test]
+fn a_tunnel_is_no_datagram_where_the_outermost_layer_counts() {
+    let inner = ipv4(17, &of_len(108, &[7; 100]));
+    let frame = [&[2; 12], &[8, 0][..], &inner].concat();
+    let gtp_u = [0x30, 0xff, 0, 128, 0, 0, 0, 1];
+    for (bytes, skip) in [
+        (
+            udp(4789, &[&[8, 0, 0, 0, 0, 0, 1, 0][..], &frame].concat()),
+            Skip::Tunnel,
+        ),
+        (
+            udp(6081, &[&[0, 0, 8, 0, 0, 0, 1, 0][..], &inner].concat()),
+            Skip::Tunnel,
+        ),
+        (udp(2152, &[&gtp_u[..], &inner].concat()), Skip::Tunnel),
+        (ipv4(4, &inner), Skip::Tunnel),
+        (udp(4789, &[0; 60]), Skip::Udp),
+        (inner.clone(), Skip::Udp),
+    ] {
+        let len = bytes.len() as u32;
+        let (found, datagrams) = told_of(TunnelLayer::Outermost, RAW, &bytes, len);
+        assert!(
+            matches!(found, Decoded::Skipped(reason) if reason == skip),
+            "{found:?}"
+        );
+        let expected = usize::from(skip == Skip::Udp);
+        assert_eq!(datagrams.len(), expected, "{datagrams:?}");
+    }
 }
 
 #[test]

@@ -157,7 +157,9 @@ impl Chunk {
             return;
         }
         if config.udp {
-            self.decode_datagrams(&record, ordinal, config, decoded);
+            if self.decode_datagrams(&record, ordinal, config, decoded) {
+                return;
+            }
         } else {
             decode_into(&record, ordinal, &config.decode, decoded);
         }
@@ -177,7 +179,8 @@ impl Chunk {
         }
     }
 
-    /// Decodes a record to `decoded`, and takes its datagrams: they count as skipped all the same.
+    /// Decodes a record to `decoded`, and takes its datagrams: they count as skipped all the same. Whether it is a part
+    /// of one, and counts with that.
     #[inline(never)]
     fn decode_datagrams(
         &mut self,
@@ -185,14 +188,24 @@ impl Chunk {
         ordinal: u64,
         config: &Config,
         decoded: &mut Decoded,
-    ) {
+    ) -> bool {
+        let before = self.udp.fragments.len();
         decode_datagrams(record, ordinal, &config.decode, decoded, &mut self.udp);
+        let is_of_udp = matches!(decoded, Decoded::Skipped(Skip::Udp | Skip::LaterFragment));
+        let parts = &mut self.udp.fragments[before..];
+        if is_of_udp && self.udp.whole.is_empty() && parts.len() == 1 {
+            return true;
+        }
+        for part in parts {
+            part.has_record = false;
+        }
         for datagram in self.udp.whole.drain(..) {
             if config.wants_datagram(&datagram) {
                 self.datagrams.resize_with(SHARDS, Vec::new);
                 self.datagrams[shard_of_datagram(&datagram)].push(datagram);
             }
         }
+        false
     }
 
     /// The segments of a record that holds several.

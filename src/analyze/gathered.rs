@@ -11,7 +11,7 @@ use crate::observe::Span;
 #[derive(Default)]
 pub(super) struct Gathered {
     fragments: FragmentTable,
-    /// Of UDP, whose records are in the tally already.
+    /// Those of UDP.
     datagrams: FragmentTable,
     pings: Pings,
     tally: Tally,
@@ -46,16 +46,22 @@ impl Gathered {
                 .iter()
                 .for_each(|echo| self.pings.on_echo(echo));
             for &fragment in chunk.datagram_fragments() {
-                let datagram = self.datagrams.push_datagram(fragment);
-                let wanted = datagram.filter(|whole| config.wants_datagram(whole));
-                batch.whole_datagrams.extend(wanted);
+                let before = self.datagrams.records_in_whole();
+                let Some(datagram) = self.datagrams.push_datagram(fragment) else {
+                    continue;
+                };
+                let records = self.datagrams.records_in_whole() - before;
+                self.tally.add_many(Skip::Udp, records);
+                if config.wants_datagram(&datagram) {
+                    batch.whole_datagrams.push(datagram);
+                }
             }
             for &fragment in &chunk.fragments {
-                let before = self.fragments.records_in_segments();
+                let before = self.fragments.records_in_whole();
                 let Some(segment) = self.fragments.push(fragment) else {
                     continue;
                 };
-                let records = self.fragments.records_in_segments() - before;
+                let records = self.fragments.records_in_whole() - before;
                 if config.wants(|| (segment.src, segment.dst)) {
                     batch.whole.push(segment);
                     self.tcp_records += records;
@@ -70,6 +76,7 @@ impl Gathered {
     pub(super) fn into_facts(self) -> CaptureFacts {
         let mut tally = self.tally;
         tally.merge(&self.fragments.skipped());
+        tally.merge(&self.datagrams.skipped());
         CaptureFacts {
             records: self.records,
             tcp_records: self.tcp_records,

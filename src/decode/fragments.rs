@@ -42,6 +42,8 @@ pub struct Fragment {
     pub ecn: Ecn,
     /// The IP length was 0 and the lengths are by the frame's.
     pub length_from_frame: bool,
+    /// Whether its record counts with it: one that holds more than this fragment may count for that.
+    pub has_record: bool,
     /// What it tells about the headers at the datagram's start.
     pub(super) head: Head,
 }
@@ -63,7 +65,7 @@ pub struct FragmentTable {
     /// Keys by the order of their first fragments.
     order: BTreeMap<u64, Key>,
     begun: u64,
-    records_in_segments: u64,
+    records_in_whole: u64,
     skipped: Tally,
 }
 
@@ -80,7 +82,7 @@ impl FragmentTable {
         let whole = self.add(&fragment)?;
         match whole.segment(&fragment) {
             Ok(segment) => {
-                self.records_in_segments += u64::from(whole.records);
+                self.records_in_whole += u64::from(whole.records);
                 Some(segment)
             }
             Err(skip) => {
@@ -90,9 +92,17 @@ impl FragmentTable {
         }
     }
 
-    /// The same in a table of UDP, whose records are counted elsewhere.
+    /// The same in a table of UDP.
     pub fn push_datagram(&mut self, fragment: Fragment) -> Option<Datagram> {
-        self.add(&fragment)?.datagram(&fragment)
+        let whole = self.add(&fragment)?;
+        let records = u64::from(whole.records);
+        let datagram = whole.datagram(&fragment);
+        if datagram.is_some() {
+            self.records_in_whole += records;
+        } else {
+            self.skipped.add_many(Skip::Udp, records);
+        }
+        datagram
     }
 
     /// The datagram of which this fragment was the last one missing.
@@ -121,22 +131,20 @@ impl FragmentTable {
         }
     }
 
-    /// Records whose fragments are in the segments given out: as many as their `ip_packets`.
+    /// Records whose fragments are in the segments or datagrams given out: as many as their `ip_packets`, but for those
+    /// that count for something else.
     #[must_use]
-    pub fn records_in_segments(&self) -> u64 {
-        self.records_in_segments
+    pub fn records_in_whole(&self) -> u64 {
+        self.records_in_whole
     }
 
     /// Records that gave no segment: of datagrams given up, of those still waiting, and of whole
-    /// ones that are not TCP after all.
+    /// ones that are not TCP after all; or, in a table of UDP, no datagram.
     #[must_use]
     pub fn skipped(&self) -> Tally {
         let mut skipped = self.skipped;
         for key in self.order.values() {
-            skipped.add_many(
-                Skip::FragmentIncomplete,
-                u64::from(self.pending[key].records),
-            );
+            self.pending[key].skip(&mut skipped);
         }
         skipped
     }
@@ -183,8 +191,7 @@ impl FragmentTable {
 
     fn give_up(&mut self, key: Key) {
         if let Some(pending) = self.remove(key) {
-            self.skipped
-                .add_many(Skip::FragmentIncomplete, u64::from(pending.records));
+            pending.skip(&mut self.skipped);
         }
     }
 
@@ -222,7 +229,11 @@ struct Key {
 struct Pending {
     begun: u64,
     begun_at: CaptureTime,
+    packets: u32,
+    /// Records that count with it.
     records: u32,
+    /// Whether all that is known of it is UDP's.
+    is_udp: bool,
     ip_len: u32,
     length_from_frame: bool,
     /// CE, if one of the fragments has it (RFC 3168 section 5.3); else as the first one has it.
@@ -247,7 +258,9 @@ impl Pending {
         Self {
             begun,
             begun_at,
+            packets: 0,
             records: 0,
+            is_udp: false,
             ip_len: 0,
             length_from_frame: false,
             ecn: None,
@@ -259,7 +272,9 @@ impl Pending {
     }
 
     fn add(&mut self, fragment: &Fragment) -> Progress {
-        self.records += 1;
+        self.packets += 1;
+        self.records += u32::from(fragment.has_record);
+        self.is_udp = fragment.protocol == ip::UDP;
         self.ip_len = self.ip_len.saturating_add(fragment.ip_len);
         self.length_from_frame |= fragment.length_from_frame;
         if self.ecn.is_none() || fragment.ecn == Ecn::Ce {
@@ -300,6 +315,17 @@ impl Pending {
         });
         let at = self.ranges.partition_point(|&(from, _)| from < start);
         self.ranges.insert(at, (start, end));
+    }
+
+    /// Counts its records, as others of its fragments did not come.
+    fn skip(&self, skipped: &mut Tally) {
+        // Those of a tunnel's packet wait for a first one that was entered.
+        let skip = if self.is_udp && self.protocol.is_none() {
+            Skip::LaterFragment
+        } else {
+            Skip::FragmentIncomplete
+        };
+        skipped.add_many(skip, u64::from(self.records));
     }
 
     fn segment(&self, last: &Fragment) -> Result<Segment, Skip> {
@@ -348,7 +374,7 @@ impl Pending {
             src: last.src,
             dst: last.dst,
             len: self.ip_len,
-            packets: u16::try_from(self.records).unwrap_or(u16::MAX),
+            packets: u16::try_from(self.packets).unwrap_or(u16::MAX),
             id: last.ip_id,
             ecn: self.ecn.unwrap_or_default(),
             // Each has its own, and no SYN comes in fragments.

@@ -298,6 +298,7 @@ fn fragment(mut way: Way<'_>, ip: &IpHeader, protocol: u8, rest: Rest<'_>, part:
         ip_id: ip.id,
         ecn: ip.ecn,
         length_from_frame: ip.length_from_frame,
+        has_record: true,
         head: Head::of(part.offset, rest.bytes),
     };
     if part.offset == 0 {

@@ -34,9 +34,10 @@ pub enum Skip {
     MalformedIp,
     /// The TCP header contradicts itself or the IP length.
     MalformedTcp,
-    /// A fragment, not the first, of a datagram that is not TCP: a tunnel's, or UDP.
+    /// A fragment, not the first, of a datagram that is not TCP: a tunnel's, or UDP, of which those that are asked for
+    /// count as these or as incomplete.
     LaterFragment,
-    /// A fragment of a TCP datagram whose other fragments did not come in time.
+    /// A fragment of a datagram of TCP, or of UDP that is asked for, whose other fragments did not come in time.
     FragmentIncomplete,
     /// Not wanted by the user's filter.
     Filtered,

@@ -49,6 +49,7 @@ mod support;
 mod synth;
 mod truth;
 mod udp;
+mod udp_counted;
 mod udp_told;
 #[path = "../support/wire.rs"]
 mod wire;

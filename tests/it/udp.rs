@@ -15,10 +15,10 @@ use ccanalyze::time::CaptureTime;
 use super::support::{close, csv};
 use super::wire::{Ipv4, Packet, RAW_IP, pcap, tcp4};
 
-const MS: i64 = 1_000_000;
+pub(crate) const MS: i64 = 1_000_000;
 
 /// UDP from one host and port to another, of which the headers alone are captured.
-fn udp(at_ns: i64, hosts: [u8; 2], ports: [u16; 2], payload: u16) -> Packet {
+pub(crate) fn udp(at_ns: i64, hosts: [u8; 2], ports: [u16; 2], payload: u16) -> Packet {
     let ip = Ipv4 {
         protocol: 17,
         ..Ipv4::tcp(hosts.map(|host| [10, 0, 0, host]))
@@ -63,14 +63,14 @@ pub(crate) fn both() -> Vec<Packet> {
     in_order([tcp_flow(), udp_flow()].concat())
 }
 
-fn with_udp() -> Config {
+pub(crate) fn with_udp() -> Config {
     Config {
         udp: true,
         ..Config::default()
     }
 }
 
-fn analyzed(packets: &[Packet], config: &Config) -> Analysis {
+pub(crate) fn analyzed(packets: &[Packet], config: &Config) -> Analysis {
     let name = "capture".to_owned();
     let reader = Box::new(std::io::Cursor::new(pcap(packets)));
     let input = CaptureInput {
@@ -93,7 +93,7 @@ fn told(analysis: &Analysis, config: &Config) -> String {
     all.map(csv).concat()
 }
 
-fn of_udp(capture: &CaptureAnalysis) -> Vec<Flow<'_>> {
+pub(crate) fn of_udp(capture: &CaptureAnalysis) -> Vec<Flow<'_>> {
     let flows = capture.flows();
     flows
         .filter(|flow| flow.transport() == Transport::Udp)
@@ -295,7 +295,7 @@ fn without_the_option_nothing_is_told_of_udp() {
 }
 
 /// Many conversations, some of them in fragments, some long, between TCP: the same tables however they are read.
-fn crowd() -> Vec<Packet> {
+pub(crate) fn crowd() -> Vec<Packet> {
     let mut packets = both();
     for number in 0..6000_i64 {
         let (client, at_ns) = (number as u16, number * MS / 6);

@@ -186,7 +186,7 @@ impl CaptureAnalysis {
         self.totals.get_or_init(|| totals)
     }
 
-    /// Packets of UDP, where its conversations are flows.
+    /// Packets of UDP that are wanted, where its conversations are flows.
     #[must_use]
     pub fn udp_records(&self) -> Option<u64> {
         self.has_udp.then(|| self.skipped.count(Skip::Udp))

@@ -196,6 +196,7 @@ impl Chunk {
         if is_of_udp && self.udp.whole.is_empty() && parts.len() == 1 {
             return true;
         }
+        let mut is_left_out = is_of_udp && parts.is_empty() && !self.udp.whole.is_empty();
         for part in parts {
             part.has_record = false;
         }
@@ -203,7 +204,11 @@ impl Chunk {
             if config.wants_datagram(&datagram) {
                 self.datagrams.resize_with(SHARDS, Vec::new);
                 self.datagrams[shard_of_datagram(&datagram)].push(datagram);
+                is_left_out = false;
             }
+        }
+        if is_left_out {
+            *decoded = Decoded::Skipped(Skip::Filtered);
         }
         false
     }

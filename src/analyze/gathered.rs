@@ -51,9 +51,11 @@ impl Gathered {
                     continue;
                 };
                 let records = self.datagrams.records_in_whole() - before;
-                self.tally.add_many(Skip::Udp, records);
                 if config.wants_datagram(&datagram) {
                     batch.whole_datagrams.push(datagram);
+                    self.tally.add_many(Skip::Udp, records);
+                } else {
+                    self.tally.add_many(Skip::Filtered, records);
                 }
             }
             for &fragment in &chunk.fragments {

@@ -3,7 +3,7 @@
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{CaptureAnalysis, CaptureInput, Config, Watch};
 use ccanalyze::capture::CaptureSource;
-use ccanalyze::decode::Skip;
+use ccanalyze::decode::{Filter, Skip};
 
 use super::udp::{analyzed, crowd, tcp_flow, udp, with_udp};
 use super::wire::{Format, Packet};
@@ -42,6 +42,25 @@ fn a_fragment_counts_for_what_becomes_of_its_datagram() {
         !is_part(packet) || number != 1 && number != 4
     });
     assert_eq!(of(&some, &with_udp()), [whole + 596, 1, 1, 0]);
+}
+
+#[test]
+fn udp_that_a_filter_leaves_out_counts_as_such() {
+    let of = |expression: &str| {
+        let config = Config {
+            filter: Some(Filter::parse(expression).unwrap()),
+            ..with_udp()
+        };
+        let capture = analyzed(&crowd(), &config).captures.remove(0);
+        // Who leaves it out has asked for that.
+        assert_eq!(capture.udp_beside(), None);
+        assert_eq!(capture.udp_records(), Some(skipped(&capture)[0]));
+        (capture.tcp_records, skipped(&capture))
+    };
+    assert_eq!(of("tcp"), (2000, [0, 0, 0, 13_102]));
+    assert_eq!(of("udp"), (0, [13_102, 0, 0, 2000]));
+    assert_eq!(of("port 7001"), (0, [600, 0, 0, 14_502]));
+    assert_eq!(of("not port 7001"), (2000, [12_502, 0, 0, 600]));
 }
 
 /// An aggregate of Wi-Fi is one record, whatever is in it.

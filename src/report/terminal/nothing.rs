@@ -56,10 +56,15 @@ fn why(records: u64, tcp: u64, skipped: &Tally, has_udp: bool) -> Option<String>
         })
     };
     let only_control = || "nothing but handshakes, resets or ACKs was seen".to_owned();
-    told(&KEPT_FROM).or_else(|| match (tcp, filtered) {
-        (0, 0) => told(&SOMETHING_ELSE),
-        // What is not TCP is no reason where the filter left TCP out.
-        (0, _) => Some("no TCP packet matches the filter".to_owned()),
+    let (what, udp) = if has_udp {
+        ("packet of TCP or UDP", skipped.count(Skip::Udp))
+    } else {
+        ("TCP packet", 0)
+    };
+    told(&KEPT_FROM).or_else(|| match (tcp, udp, filtered) {
+        // What is neither is no reason where the filter left these out.
+        (0, 0, 1..) => Some(format!("no {what} matches the filter")),
+        (0, ..) => told(&SOMETHING_ELSE),
         _ => Some(only_control()),
     })
 }
@@ -113,7 +118,7 @@ const SOMETHING_ELSE: [(&[Skip], &str); 4] = [
 ];
 
 /// What is said of UDP where it is analysed.
-const UDP_WITHOUT: &str = "are UDP without payload, or that the filter leaves out";
+const UDP_WITHOUT: &str = "are UDP without payload";
 
 /// What to do about a link type.
 pub(super) fn unknown(link: LinkType) -> String {
@@ -190,11 +195,47 @@ mod tests {
 
     /// What is said of ten packets, of which so many were skipped for a reason.
     fn said(skipped: &[(Skip, u64)], tcp: u64) -> String {
+        why(10, tcp, &tally(skipped), false).unwrap_or_default()
+    }
+
+    fn tally(skipped: &[(Skip, u64)]) -> Tally {
         let mut tally = Tally::default();
         for &(skip, count) in skipped {
             tally.add_many(skip, count);
         }
-        why(10, tcp, &tally, false).unwrap_or_default()
+        tally
+    }
+
+    #[test]
+    fn where_udp_is_analysed_it_lacks_payload_or_the_filter_leaves_it_out() {
+        let said = |skipped: &[(Skip, u64)], tcp| why(10, tcp, &tally(skipped), true);
+        let (udp, filtered) = (Skip::Udp, Skip::Filtered);
+        for (skipped, tcp, text) in [
+            (vec![(udp, 10)], 0, "all packets are UDP without payload"),
+            (
+                vec![(udp, 6), (Skip::Icmp, 4)],
+                0,
+                "most packets are UDP without payload",
+            ),
+            (
+                vec![(udp, 2), (filtered, 8)],
+                0,
+                "all packets are UDP without payload",
+            ),
+            (
+                vec![(filtered, 8), (Skip::Icmp, 2)],
+                0,
+                "no packet of TCP or UDP matches the filter",
+            ),
+            (vec![(filtered, 10)], 0, "no packet matches the filter"),
+            (
+                vec![(udp, 9)],
+                1,
+                "nothing but handshakes, resets or ACKs was seen",
+            ),
+        ] {
+            assert_eq!(said(&skipped, tcp).as_deref(), Some(text), "{skipped:?}");
+        }
     }
 
     #[test]

@@ -191,3 +191,55 @@ fn a_variant_of_a_study_may_be_of_udp() {
     let all = part.runs[0].values.get(Metric::GoodputBps).unwrap();
     close(all, 1500.0 * 8.0 * 1000.0, 1e-12);
 }
+
+/// What was measured without UDP is not what there is with it, and what there is of UDP stays so.
+#[test]
+fn runs_that_were_kept_without_udp_are_analysed_again_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a_1.pcap"), pcap(both())).unwrap();
+    let kept = folder.path().join("kept");
+    let of = |analysis: &str| {
+        let manifest = format!(
+            "{analysis}[[runs]]\nfiles = \"a_{{run}}.pcap\"\n[[flows]]\nlabel = \"of\"\n\
+             by = \"transport\"\nvalues = {{ tcp = \"tcp\", udp = \"udp\" }}\n"
+        );
+        fs::write(folder.path().join("study.toml"), manifest).unwrap();
+        let plan = StudyPlan::read(&folder.path().join("study.toml")).unwrap();
+        let results = plan.carry_out(Some(&kept), &Watch::default());
+        let labels = results.runs[0].flows.iter().map(|flow| {
+            let labels = flow.labels.iter().flatten();
+            labels.last().unwrap().text().to_owned()
+        });
+        (labels.collect::<Vec<_>>(), results.cached)
+    };
+    let udp = "[analysis]\nudp = true\n";
+    assert_eq!(of(""), (vec!["tcp".to_owned()], 0));
+    for cached in [0, 1] {
+        assert_eq!(
+            of(udp),
+            (["tcp", "udp"].map(str::to_owned).to_vec(), cached)
+        );
+    }
+}
+
+/// What takes ACKs to tell is not drawn of UDP, and none of it is said to be none.
+#[test]
+fn what_is_not_known_of_udp_is_said_in_the_chart_of_all_over_time() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, packets, said) in [
+        ("udp", udp_flow(), "not known"),
+        ("both", both(), "none"),
+        ("tcp", tcp_flow(), "none"),
+    ] {
+        let file = format!("{name}.pcap");
+        fs::write(folder.path().join(&file), pcap(in_order(packets))).unwrap();
+        let args = [&file, "--udp", "--svg", "--out", "r.csv"];
+        let written = run(folder.path(), &args);
+        assert_eq!(written.status, 0, "{}", written.stderr);
+        let chart = format!("r.charts/01-{name}-over-time.svg");
+        let text = fs::read_to_string(folder.path().join(chart)).unwrap();
+        let found = |words: &str| text.lines().filter(|line| *line == words).count();
+        assert_eq!(found(said), 1, "{name}: {text}");
+        assert_eq!(found("none") + found("not known"), 1, "{name}: {text}");
+    }
+}

@@ -28,13 +28,32 @@ const ROOM: usize = 2 * PASSED_MAX as usize;
 /// No packet is overtaken by so many ticks: 17 minutes of a clock of milliseconds, a second of one of microseconds.
 const FAR: u32 = 1 << 20;
 
+/// A `TSval` that has passed.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    tsval: u32,
+    /// Only one of those [`passed`](Echoes::passed) may have been.
+    is_echoed: bool,
+    /// When it passed for the first time.
+    at: CaptureTime,
+}
+
+impl Waiting {
+    fn new(tsval: u32, at: CaptureTime) -> Self {
+        Self {
+            tsval,
+            is_echoed: false,
+            at,
+        }
+    }
+}
+
 /// The `TSval`s of one direction that were not echoed yet, each with the time of its first
 /// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
 #[derive(Debug)]
 pub(super) struct Echoes {
-    /// In the order of the clock. Of those [`passed`](Self::passed), one that has been echoed is dated
-    /// [`CaptureTime::MAX`].
-    waiting: VecDeque<(u32, CaptureTime)>,
+    /// In the order of the clock.
+    waiting: VecDeque<Waiting>,
     /// The latest `TSval`, where one was seen.
     newest: u32,
     seen: bool,
@@ -67,7 +86,7 @@ impl Default for Echoes {
 impl Echoes {
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        self.waiting.capacity() * size_of::<(u32, CaptureTime)>()
+        self.waiting.capacity() * size_of::<Waiting>()
     }
 
     /// Takes note of a `TSval` that passed.
@@ -86,7 +105,7 @@ impl Echoes {
         if self.waiting.len() >= UNECHOED_MAX {
             self.make_room();
         }
-        self.waiting.push_back((tsval, at));
+        self.waiting.push_back(Waiting::new(tsval, at));
     }
 
     #[cold]
@@ -127,7 +146,7 @@ impl Echoes {
                 while self
                     .waiting
                     .back()
-                    .is_some_and(|&(other, _)| later(other, tsval))
+                    .is_some_and(|other| later(other.tsval, tsval))
                 {
                     self.waiting.pop_back();
                 }
@@ -142,11 +161,13 @@ impl Echoes {
         }
         let place = self
             .waiting
-            .partition_point(|&(other, _)| !later(other, tsval));
-        let before = place.checked_sub(1).map(|before| self.waiting[before].0);
+            .partition_point(|other| !later(other.tsval, tsval));
+        let before = place
+            .checked_sub(1)
+            .map(|before| self.waiting[before].tsval);
         let is_near = self.waiting.len() - place <= LATE_MAX;
         if before != Some(tsval) && is_near {
-            self.waiting.insert(place, (tsval, at));
+            self.waiting.insert(place, Waiting::new(tsval, at));
         }
     }
 
@@ -164,20 +185,18 @@ impl Echoes {
 
     /// Whether `tsval`, which passed at `at`, is later than all that passed before.
     pub(super) fn is_new(&self, tsval: u32, at: CaptureTime) -> bool {
-        self.waiting.back() == Some(&(tsval, at))
+        self.waiting
+            .back()
+            .is_some_and(|latest| (latest.tsval, latest.at) == (tsval, at))
     }
 
-    /// When a `TSval` later than `tsval` passed for the first time; or some time after that, as those are forgotten
-    /// that were echoed.
+    /// When a `TSval` later than `tsval` passed for the first time; or some time after that, as those that were echoed
+    /// are forgotten, but for the latest.
     pub(super) fn passed_after(&self, tsval: u32) -> Option<CaptureTime> {
         let first = self
             .waiting
-            .partition_point(|&(other, _)| !later(other, tsval));
-        let later = self.waiting.range(first..).map(|&(_, at)| at);
-        // Of those that were echoed no more than so many are still here.
-        later
-            .take(usize::from(OVERTAKEN_MAX) + 1)
-            .find(|&at| at != CaptureTime::MAX)
+            .partition_point(|other| !later(other.tsval, tsval));
+        self.waiting.get(first).map(|later| later.at)
     }
 
     /// Whether who sent a segment with these `timestamps` had not got what passed at `at`: it echoes an older `TSval`.
@@ -200,13 +219,13 @@ impl Echoes {
         }
         let mut index = usize::from(self.passed);
         let mut delay = None;
-        while let Some((tsval, sent_at)) = self.waiting.get_mut(index)
-            && !later(*tsval, tsecr)
+        while let Some(next) = self.waiting.get_mut(index)
+            && !later(next.tsval, tsecr)
         {
-            (self.latest, self.echoed) = (*tsval, true);
-            if *tsval == tsecr {
-                delay = Some(at.since(*sent_at)).filter(|&ns| ns >= 0);
-                *sent_at = CaptureTime::MAX;
+            (self.latest, self.echoed) = (next.tsval, true);
+            if next.tsval == tsecr {
+                delay = Some(at.since(next.at)).filter(|&ns| ns >= 0);
+                next.is_echoed = true;
             }
             if index < usize::from(self.keep) {
                 index += 1;
@@ -223,13 +242,13 @@ impl Echoes {
     fn overtaken(&mut self, tsecr: u32, at: CaptureTime) -> Option<i64> {
         self.keep = OVERTAKEN_MAX;
         let passed = usize::from(self.passed);
-        let (_, sent_at) = self
+        let overtaken = self
             .waiting
             .iter_mut()
             .take(passed)
-            .find(|(tsval, _)| *tsval == tsecr)?;
-        let delay = at.since(*sent_at);
-        *sent_at = CaptureTime::MAX;
+            .find(|other| other.tsval == tsecr && !other.is_echoed)?;
+        overtaken.is_echoed = true;
+        let delay = at.since(overtaken.at);
         (delay >= 0).then_some(delay)
     }
 }

@@ -94,3 +94,24 @@ fn what_echoes_news_is_no_copy_of_what_passed_before_that_however_soon_it_comes(
     assert_eq!(class(&lost), Class::Retransmission);
     assert_eq!(class(&lost.replace("160/10", "160/9")), Class::Reordered);
 }
+
+#[test]
+fn what_echoes_none_of_the_acks_that_told_of_its_hole_is_the_original_though_others_have_echoed_them()
+ {
+    // A timer does not run out within a tick of the clock, and no ACK had asked for it: the ACK of 121 is echoed by what
+    // was sent when it had come, and not by what the hole was left by, late.
+    let late = |echo: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000 ack 0 ts 100/1
+             100 A>B data 2000..3000 ack 0 ts 100/1
+             121 B>A ack 1000 sack 2000..3000 ts 9/100
+             131 A>B data 3000..4000 ack 0 ts 131/9
+             151 B>A ack 1000 sack 2000..4000 ts 10/100
+             155 A>B data 1000..2000 ack 0 ts 100/{echo}"
+        );
+        let rows = play(&opened(&trace)).rows;
+        rows.last().map(|row| (row.offset, row.verdict.class))
+    };
+    assert_eq!(late(1), Some((1000, Class::Reordered)));
+    assert_eq!(late(9), Some((1000, Class::Retransmission)));
+}

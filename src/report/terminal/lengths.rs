@@ -1,10 +1,11 @@
-//! Runs of a study that count over different lengths of time.
+//! Times of a study that do not compare: of runs that are not as long as each other, and of flows that had not ended.
 
 use std::collections::BTreeMap;
 
 use crate::metric::stats;
-use crate::study::{StudyResults, StudyRun};
+use crate::study::{Metric, StudyFlow, StudyResults, StudyRun};
 
+use super::counted;
 use super::studies::labelled;
 
 /// So many times the length of another group's runs is another length.
@@ -33,6 +34,22 @@ pub(super) fn windows_of_different_length(results: &StudyResults) -> Option<Stri
     (*longest > LONGER * shortest).then(|| {
         format!(
             "runs count over different lengths of time, those of {short} over {shortest:.1} s and those of {long} over {longest:.1} s in the mean: counts and bytes of such groups (`retransmitted_packets`, `queue_dropped_packets`, `acked_bytes`) differ for that alone, rates (`retransmission_rate`, `goodput_bps`) do not; `window` makes runs as long as each other"
+        )
+    })
+}
+
+/// That few of the flows that run to their end had come to it when their captures ended, so that means of completion times
+/// are of these alone; where none had, there is none that could mislead.
+pub(super) fn few_completions(results: &StudyResults) -> Option<String> {
+    let whole = results.runs.iter().filter(|run| run.window_ns.is_none());
+    let flows = || whole.clone().flat_map(|run| &run.flows);
+    let unfinished = flows().filter(|flow| flow.measure.is_unfinished()).count();
+    let has_completed = |flow: &&StudyFlow| flow.measure.values.get(Metric::CompletionNs).is_some();
+    let completed = flows().filter(has_completed).count();
+    (0 < completed && completed < unfinished).then(|| {
+        format!(
+            "{completed} of {} had completed when their captures ended (`quality` of the others is `unfinished` or `reset`), so that completion times and what is made of them are of few: capture until the downloads have ended, where these matter",
+            counted((completed + unfinished) as u64, "flow")
         )
     })
 }

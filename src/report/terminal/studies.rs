@@ -10,7 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
-use super::lengths::windows_of_different_length;
+use super::lengths::{few_completions, windows_of_different_length};
 use super::warnings::overfull;
 use super::{counted, rate};
 
@@ -25,6 +25,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         traces_beside_runs(results),
         silent_in_window(results),
         windows_of_different_length(results),
+        few_completions(results),
         refuted_buffers(results),
         captured_behind_link(results),
         no_repetitions(results),

@@ -42,7 +42,7 @@ impl Shape {
             .into_iter()
             .map(|name| {
                 let values = distinct(values.remove(name).unwrap_or_default());
-                let unit = unit_of(&values);
+                let unit = unit_of(name, &values);
                 Guess {
                     name: name.to_owned(),
                     values,

@@ -113,7 +113,7 @@ pub(super) fn named(values: &[String], ccas: usize, used: &[String]) -> (String,
         || one_of(&["deep", "shallow", "small", "large", "medium"])
     {
         "buffer"
-    } else if written_as(Dimension::Rate) {
+    } else if written_as(Dimension::Rate) && !may_be_sizes(values) {
         "rate"
     } else if written_as(Dimension::Percent) {
         "loss"
@@ -198,8 +198,19 @@ pub(super) const UNITS: [(Dimension, &str); 5] = [
     (Dimension::Percent, "%"),
 ];
 
-/// The unit that values of rates and times are held in.
-pub(super) fn unit_of(values: &[String]) -> Option<&'static str> {
+/// Whether values that may be read as rates are as likely sizes: below 1 Mbit/s, with nothing but `k` behind them.
+fn may_be_sizes(values: &[String]) -> bool {
+    let is_small = |value: &String| {
+        value.ends_with(['k', 'K']) && parse(value, Dimension::Rate).is_ok_and(|bps| bps < 1e6)
+    };
+    values.iter().all(is_small)
+}
+
+/// The unit that values of rates and times, under a label of this `name`, are held in.
+pub(super) fn unit_of(name: &str, values: &[String]) -> Option<&'static str> {
+    if name != "rate" && may_be_sizes(values) {
+        return None;
+    }
     let mut units = UNITS.into_iter();
     units.find_map(|(dimension, unit)| have_unit(values, dimension).then_some(unit))
 }

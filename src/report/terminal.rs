@@ -5,6 +5,7 @@ mod lengths;
 mod nothing;
 mod pairs;
 pub mod path;
+mod rotated;
 mod studies;
 mod tables;
 mod text;
@@ -25,6 +26,7 @@ use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
 use nothing::nothing_found;
+use rotated::parts_of_one;
 pub use studies::study_warnings;
 use tables::flows_table;
 use text::{printable, without_numbers};
@@ -258,6 +260,9 @@ pub fn warn(analysis: &Analysis, config: &Config) {
         for warning in warnings(capture, config) {
             say(&format!("warning: {}: {warning}", called(capture)));
         }
+    }
+    if let Some(warning) = parts_of_one(analysis) {
+        say(&format!("warning: {warning}"));
     }
 }
 

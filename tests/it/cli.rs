@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::support::{capture, captures, records, with_records};
+use super::support::{capture, captures, later, records, with_records};
 use super::wire::{Format, Ipv4, Packet, pcap, tcp4};
 
 /// How a run of the command ended.
@@ -425,6 +425,43 @@ fn a_split_capture_put_together_gives_the_flows_of_the_whole() {
         without_capture(&once.path().join("r.csv")),
         without_capture(&parts.path().join("r.csv"))
     );
+}
+
+/// A flow that goes on from one file to the other is two of them otherwise.
+#[test]
+fn parts_of_one_capture_that_are_named_apart_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("drop-one.pcap")).unwrap();
+    let all: Vec<&[u8]> = records(&whole).collect();
+    let part = |of: &[&[u8]]| with_records(&whole, of.iter().copied());
+    let third = all.len() / 3;
+    let write = |name, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
+    write("run.pcap", &part(&all[..third]));
+    write("run.pcap1", &part(&all[third..]));
+    write("late.pcap1", &later(part(&all[third..]), 60));
+    write("whole.pcap1", &later(whole.clone(), 1));
+    let said = |args: &[&str]| {
+        let run = run(folder.path(), args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let mut lines = run.stderr.lines();
+        lines
+            .find(|line| line.contains("`--concat`"))
+            .map(str::to_owned)
+    };
+    let warning = said(&["run.pcap1", "run.pcap"]).unwrap();
+    assert!(
+        warning.starts_with(
+            "warning: 10.77.0.1:5001 to 10.77.200.1:35364 goes on from run.pcap to run.pcap1"
+        ),
+        "{warning}"
+    );
+    // They are taken as one, a minute lies between them, or the second has its own beginning.
+    assert_eq!(
+        said(&["--concat", "--no-charts", "run.pcap1", "run.pcap"]),
+        None
+    );
+    assert_eq!(said(&["run.pcap", "late.pcap1"]), None);
+    assert_eq!(said(&["run.pcap", "whole.pcap1"]), None);
 }
 
 #[test]

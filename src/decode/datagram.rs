@@ -89,6 +89,16 @@ pub enum Transport {
 }
 
 impl Transport {
+    /// By the IP protocol number; `None` of all others.
+    #[must_use]
+    pub const fn of(protocol: u8) -> Option<Self> {
+        match protocol {
+            6 => Some(Self::Tcp),
+            17 => Some(Self::Udp),
+            _ => None,
+        }
+    }
+
     /// The word in manifests.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -32,13 +32,13 @@ impl Filter {
     /// Whether a segment from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        self.keeps_of(Some(Transport::Tcp), src, dst)
+        self.keeps_of(Some(Transport::Tcp), true, src, dst)
     }
 
     /// Whether a datagram of UDP from `src` to `dst` is wanted.
     #[must_use]
     pub fn keeps_datagram(&self, src: &Endpoint, dst: &Endpoint) -> bool {
-        self.keeps_of(Some(Transport::Udp), src, dst)
+        self.keeps_of(Some(Transport::Udp), true, src, dst)
     }
 
     /// Whether a ping from `src` to `dst` is wanted.
@@ -48,15 +48,35 @@ impl Filter {
             IpAddr::V4(v4) => Endpoint::v4(v4.octets(), 0),
             IpAddr::V6(v6) => Endpoint::v6(v6.octets(), 0),
         });
-        self.keeps_of(None, &src, &dst)
+        self.keeps_of(None, false, &src, &dst)
+    }
+
+    /// Whether an IP packet from `src` to `dst` is wanted, whatever it carries. `has_ports`: these have its ports, as of
+    /// SCTP, too; later fragments have none.
+    #[must_use]
+    pub fn keeps_packet(
+        &self,
+        protocol: u8,
+        has_ports: bool,
+        src: &Endpoint,
+        dst: &Endpoint,
+    ) -> bool {
+        self.keeps_of(Transport::of(protocol), has_ports, src, dst)
     }
 
     #[inline]
-    fn keeps_of(&self, transport: Option<Transport>, src: &Endpoint, dst: &Endpoint) -> bool {
+    fn keeps_of(
+        &self,
+        transport: Option<Transport>,
+        has_ports: bool,
+        src: &Endpoint,
+        dst: &Endpoint,
+    ) -> bool {
         self.root.keeps(&Packet {
             src,
             dst,
             transport,
+            has_ports,
         })
     }
 }
@@ -66,8 +86,10 @@ impl Filter {
 struct Packet<'a> {
     src: &'a Endpoint,
     dst: &'a Endpoint,
-    /// What has its ports, if it has any.
+    /// What it is of, of these two.
     transport: Option<Transport>,
+    /// Whether both ends have its ports.
+    has_ports: bool,
 }
 
 /// Terms joined from the left, which is all that operators of one precedence need.
@@ -161,8 +183,9 @@ impl Test {
             src,
             dst,
             transport,
+            has_ports,
         } = packet;
-        let lacks_ports = transport.is_none() && matches!(self.what, What::Ports { .. });
+        let lacks_ports = !has_ports && matches!(self.what, What::Ports { .. });
         let is_other = self.transport.is_some_and(|one| Some(one) != transport);
         let is_other_version = |version| version != Version::of(src);
         if lacks_ports || is_other || self.version.is_some_and(is_other_version) {

@@ -245,7 +245,7 @@ impl Print {
         let is_nobody = flow.src.ip().is_unspecified();
         if is_nobody
             || stays_on_link(&packet)
-            || filter.is_some_and(|filter| !filter.keeps(&flow.src, &flow.dst))
+            || filter.is_some_and(|filter| !is_kept(filter, &packet, &flow))
         {
             return None;
         }
@@ -400,11 +400,27 @@ fn stays_on_link(packet: &IpPacket) -> bool {
     }
 }
 
+/// Whether a filter wants a packet, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment has none.
+fn is_kept(filter: &Filter, packet: &IpPacket, flow: &FlowKey) -> bool {
+    let protocol = match packet.protocol {
+        // Of what a fragment is a part, the first byte of its header says (RFC 8200 section 4.5).
+        IPV6_FRAGMENT => packet.head[0],
+        protocol => protocol,
+    };
+    let has_ports = has_ports(packet) && protocol != UDP_LITE;
+    filter.keeps_packet(protocol, has_ports, &flow.src, &flow.dst)
+}
+
+/// Whether a packet begins with ports.
+fn has_ports(packet: &IpPacket) -> bool {
+    matches!(packet.protocol, TCP | UDP | SCTP | UDP_LITE)
+        && packet.fragment_offset == 0
+        && packet.head_len >= 4
+}
+
 /// Addresses, and ports where the protocol has them in its first bytes.
 fn untracked_flow(packet: &IpPacket) -> FlowKey {
-    let has_ports = matches!(packet.protocol, TCP | UDP | SCTP | UDP_LITE)
-        && packet.fragment_offset == 0
-        && packet.head_len >= 4;
+    let has_ports = has_ports(packet);
     let port = |at: usize| {
         if has_ports {
             u16::from_be_bytes([packet.head[at], packet.head[at + 1]])
@@ -568,6 +584,8 @@ const PARTS_MAX: u32 = 1024;
 const USUAL_CHECKSUM: usize = 14 + 20 + 16;
 
 const SCTP: u8 = 132;
+
+const IPV6_FRAGMENT: u8 = 44;
 
 #[cfg(test)]
 mod tests;

@@ -18,6 +18,7 @@ mod gaps;
 mod jitter;
 mod matching;
 mod parts;
+mod pings;
 
 const US: i64 = 1000;
 const MS: i64 = 1000 * US;

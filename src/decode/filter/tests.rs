@@ -130,6 +130,27 @@ fn tcp_and_udp_are_told_apart() {
     }
 }
 
+/// SCTP has ports, and neither a later fragment nor ICMP has some.
+#[test]
+fn packets_of_any_protocol_are_told_apart() {
+    let [a, b] = [3, 9].map(|host| Endpoint::v4([10, 1, 2, host], 443));
+    let packets = [(6, true), (6, false), (17, true), (132, true), (1, false)];
+    for (filter, kept) in [
+        ("tcp", [true, true, false, false, false]),
+        ("not tcp", [false, false, true, true, true]),
+        ("udp", [false, false, true, false, false]),
+        ("port 443", [true, false, true, true, false]),
+        ("tcp port 443", [true, false, false, false, false]),
+        ("not port 443", [false, true, false, false, true]),
+        ("host 10.1.2.3", [true; 5]),
+        ("ip6", [false; 5]),
+    ] {
+        let filter = Filter::parse(filter).unwrap();
+        let keeps = |(protocol, has_ports)| filter.keeps_packet(protocol, has_ports, &a, &b);
+        assert_eq!(packets.map(keeps), kept, "{filter:?}");
+    }
+}
+
 #[test]
 fn errors_point_at_the_word_and_say_what_was_expected() {
     for (filter, expected) in [

@@ -39,6 +39,7 @@ mod sighting;
 mod spool;
 mod stamps;
 mod steps;
+mod strangers;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -144,6 +145,22 @@ pub enum PathError {
         second: String,
         /// How far their first packets are apart, each by its own clock, in s.
         apart_s: u64,
+    },
+    /// Hardly a packet of one capture is in the other.
+    #[error(
+        "{first}: hardly any of its packets is in {second}: {found} are in both, {dropped} came in and never left, and {appeared} left without having come in: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; if a clock was set by more than --patience meanwhile, a longer one finds them)"
+    )]
+    HardlyAnythingInCommon {
+        /// The one point.
+        first: String,
+        /// The next point.
+        second: String,
+        /// Packets that are in both.
+        found: u64,
+        /// Packets that came in and never left.
+        dropped: u64,
+        /// Packets that left without having come in.
+        appeared: u64,
     },
     /// A point has no packet to look for.
     #[error(
@@ -315,7 +332,7 @@ impl PathAnalysis {
     /// Follows packets along the points, from each to the next.
     ///
     /// # Errors
-    /// Fewer than two points; a capture that cannot be opened; two points without a packet in common.
+    /// Fewer than two points; a capture that cannot be opened; two points without a packet in common, or hardly one.
     pub fn of(points: &[Point], config: &PathConfig) -> Result<Self, PathError> {
         Self::run(points, config, &Watch::default())
     }
@@ -360,7 +377,12 @@ impl PathAnalysis {
                 hops[at] = of_pair(at, gaps)?;
             }
         }
-        Ok(Self { hops })
+        // Of what was read until a run was stopped nobody knows what it would have come to.
+        let refused = hops.iter().find_map(strangers::refuse);
+        match refused.filter(|_| !watch.is_stopped()) {
+            Some(error) => Err(error),
+            None => Ok(Self { hops }),
+        }
     }
 }
 

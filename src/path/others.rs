@@ -114,22 +114,33 @@ fn ip_header_len(packet: &IpPacket) -> u32 {
 /// are translated as ports are (RFC 5508 section 3.1). Errors are told by the packet that they are about.
 fn write_icmp(hasher: &mut impl Hasher, packet: &IpPacket, head: &[u8]) {
     hasher.write(&head[..2]);
-    let is_query = match packet.protocol {
-        // Echo, timestamp and address mask (RFC 792, RFC 950).
-        ICMP => matches!(head[0], 0 | 8 | 13..=18),
-        // Echo (RFC 4443 section 4).
-        _ => matches!(head[0], 128 | 129),
-    };
-    if is_query {
+    if is_query(packet) {
         let pseudo = if packet.protocol == ICMP {
             Pseudo::None
         } else {
             Pseudo::Counts
         };
-        hasher.write_u16(untranslated_sum(packet, &[4], pseudo));
+        hasher.write_u16(untranslated_sum(packet, &[ICMP_IDENTIFIER], pseudo));
         hasher.write(&head[6..8]);
     }
     hasher.write(&head[8..]);
+}
+
+/// Whether a packet of ICMP asks or answers.
+fn is_query(packet: &IpPacket) -> bool {
+    match packet.protocol {
+        // Echo, timestamp and address mask (RFC 792, RFC 950).
+        ICMP => matches!(packet.head[0], 0 | 8 | 13..=18),
+        // Echo (RFC 4443 section 4).
+        ICMPV6 => matches!(packet.head[0], 128 | 129),
+        _ => false,
+    }
+}
+
+/// The identifier of a packet that asks or answers, as far as it was captured.
+pub(super) fn query_identifier(packet: &IpPacket) -> Option<u16> {
+    let is_seen = packet.fragment_offset == 0 && packet.head_len >= 6;
+    (is_seen && is_query(packet)).then(|| word(packet, ICMP_IDENTIFIER))
 }
 
 /// Whether a checksum is over the addresses, too (RFC 768, RFC 8200 section 8.1).
@@ -178,6 +189,7 @@ fn folded(sum: u32) -> u16 {
 
 /// Where the fields are.
 const ICMP_CHECKSUM: usize = 2;
+const ICMP_IDENTIFIER: usize = 4;
 const UDP_LENGTH: usize = 4;
 const UDP_CHECKSUM: usize = 6;
 
@@ -187,7 +199,7 @@ const COUNTED: usize = 16;
 /// The same where a snap length cut more of them off.
 const COUNTED_OF_CUT: usize = 8;
 
-const ICMP: u8 = 1;
+pub(super) const ICMP: u8 = 1;
 pub(super) const TCP: u8 = 6;
 pub(super) const UDP: u8 = 17;
 pub(super) const ICMPV6: u8 = 58;

@@ -8,7 +8,7 @@ use foldhash::fast::FixedState;
 use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
 use super::jumps::{self, APART_NS};
-use super::others::{UdpChecksums, UdpTally};
+use super::others::{UdpChecksums, UdpTally, query_identifier};
 use super::sighting::{FlowKey, Print, Rules};
 use super::stamps;
 
@@ -38,6 +38,21 @@ struct Match {
     flows: [FlowKey; 2],
     raw: i64,
     second_at: i64,
+}
+
+impl Match {
+    /// Two packets of one key; `None` where they are pings of two series: their identifiers are translated with an address
+    /// alone (RFC 5508 section 3.1), and all else of them may be the same, as of those of another run.
+    fn of(one: &Print, other: &Print) -> Option<Self> {
+        let is_translated = one.flow.of_hosts() != other.flow.of_hosts();
+        let is_one =
+            is_translated || query_identifier(&one.packet) == query_identifier(&other.packet);
+        is_one.then(|| Self {
+            flows: [one.flow, other.flow],
+            raw: other.at.saturating_sub(one.at),
+            second_at: other.at,
+        })
+    }
 }
 
 /// Compares the headers of some packets of each point. `None` where no packet is at both.
@@ -187,11 +202,7 @@ fn matches(points: [&[Print]; 2], rules: Rules, repeats: Repeats) -> Vec<Match> 
             let key = print.key(rules);
             let one = (*first.get(&key)?)?;
             let other = (*second.get(&key)?)?;
-            Some(Match {
-                flows: [one.flow, other.flow],
-                raw: other.at.saturating_sub(one.at),
-                second_at: other.at,
-            })
+            Match::of(one, other)
         })
         .collect()
 }
@@ -207,11 +218,7 @@ fn matches_in_order(points: [&[Print]; 2], rules: Rules) -> Vec<Match> {
     }
     let find = |one: &Print| {
         let other = waiting.get_mut(&one.key(rules))?.pop_front()?;
-        Some(Match {
-            flows: [one.flow, other.flow],
-            raw: other.at.saturating_sub(one.at),
-            second_at: other.at,
-        })
+        Match::of(one, other)
     };
     points[0].iter().filter_map(find).collect()
 }

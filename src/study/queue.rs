@@ -68,11 +68,14 @@ pub(super) fn add(
         window_ns: measure.window_ns,
     };
     let mut headings = Vec::new();
+    let (mut passed, mut dropped) = (0, 0);
     for flow in &mut measure.flows {
         let ends = flow.ends.map(|ends| (ends.sender, ends.receiver));
         let mut of_path = hop.flows.iter().flatten();
         let of_path = of_path.find(|of_path| Some((of_path.key.src, of_path.key.dst)) == ends);
         headings.extend(of_path.map(|of_path| of_path.heading));
+        passed += of_path.map_or(0, |of_path| of_path.passed_packets);
+        dropped += of_path.map_or(0, |of_path| of_path.dropped_data_packets);
         if let Some(of_path) = of_path.filter(|flow| flow.heading == Heading::Forward) {
             queue.set_flow(of_path, &mut flow.values);
         }
@@ -81,6 +84,12 @@ pub(super) fn add(
     if headings.is_empty() {
         return Err(format!(
             "its queue: none of its flows is in {before}: is that of another run?"
+        ));
+    }
+    // Who sends data has heard from the other side.
+    if passed == 0 && dropped > 0 {
+        return Err(format!(
+            "its queue: none of the packets of its flows is in {after}: is that of another run?"
         ));
     }
     if !headings.contains(&Heading::Forward) {

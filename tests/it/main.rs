@@ -29,6 +29,7 @@ mod noise;
 mod overwriting;
 mod packed;
 mod path;
+mod path_pings;
 mod path_said;
 mod places;
 mod published;

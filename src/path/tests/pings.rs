@@ -137,3 +137,69 @@ fn filters_tell_protocols_apart() {
         assert_eq!(found, protocols, "{filter}");
     }
 }
+
+fn analyse_pings(change: impl Fn(Ping) -> Ping) -> Result<PathAnalysis, PathError> {
+    analyse_frames(&[pings(change)], &PathConfig::default())
+}
+
+/// Behind a translator they have another address and another identifier. Where the addresses are the same, nothing is
+/// translated, and pings with another identifier are those of another run.
+#[test]
+fn identifiers_of_pings_are_translated_with_addresses_alone() {
+    let translated = |ping: Ping| Ping {
+        src: [192, 0, 2, 9],
+        identifier: 40_001,
+        id: 0,
+        ..ping
+    };
+    let analysis = analyse_pings(translated).unwrap();
+    let flows = analysis.hops[0].flows.iter().flatten();
+    let passed: Vec<u64> = flows.map(|flow| flow.passed_packets).collect();
+    assert_eq!(passed, [30, 30]);
+    let of_another_run = |ping: Ping| Ping {
+        identifier: 78,
+        id: ping.id + 500,
+        ..ping
+    };
+    let error = analyse_pings(of_another_run).unwrap_err();
+    assert!(
+        matches!(error, PathError::NothingInCommon { .. }),
+        "{error}"
+    );
+}
+
+/// Pings that are all the same but for what a translator may have changed, beside 200 packets of another
+/// run, or of the same one, of which a policer lets a fiftieth pass.
+#[test]
+fn pings_alone_do_not_make_two_captures_those_of_one_path() {
+    let of_run = |first: u16, point: i64, is_there: fn(u16) -> bool| {
+        let numbers = (first..first + 200).filter(|&n| is_there(n));
+        let packets = numbers.map(|n| {
+            let at = SECOND + i64::from(n - first) * MS;
+            data(n, at + point * 2 * MS)
+        });
+        frames(&packets.collect::<Vec<_>>())
+    };
+    let translated = |ping: Ping| Ping {
+        src: [192, 0, 2, 9],
+        ..ping
+    };
+    let analyse = |second: Vec<Frame>, change: fn(Ping) -> Ping| {
+        let kinds = [[of_run(0, 0, |_| true), second], pings(change)];
+        analyse_frames(&kinds, &PathConfig::default())
+    };
+    let error = analyse(of_run(5000, 1, |_| true), translated).unwrap_err();
+    let PathError::HardlyAnythingInCommon {
+        found,
+        dropped,
+        appeared,
+        ..
+    } = error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!((found, dropped, appeared), (60, 198, 200));
+    let policed = analyse(of_run(0, 1, |n| n % 50 == 0), |ping| ping).unwrap();
+    let flows = policed.hops[0].flows.iter().flatten();
+    assert_eq!(flows.map(|flow| flow.passed_packets).sum::<u64>(), 60 + 4);
+}

@@ -2,9 +2,10 @@
 
 #[cfg(feature = "charts")]
 pub mod chart;
+#[cfg(feature = "cli")]
+mod ends;
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub mod html;
-#[cfg(feature = "cli")]
 mod largest;
 mod output;
 pub mod study;

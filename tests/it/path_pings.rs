@@ -107,3 +107,32 @@ fn captures_of_two_runs_are_refused_though_their_pings_look_alike() {
         assert!(study.status != 0 && is_said, "{}", study.stderr);
     }
 }
+
+/// Ports of 0 tell nobody what a flow is.
+#[test]
+fn pings_are_said_to_be_icmp() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, capture) in ["before", "after"].iter().zip(points_of_run(1)) {
+        fs::write(folder.path().join(name), file(capture)).unwrap();
+    }
+    let args = [
+        "path",
+        "--before",
+        "before",
+        "--after",
+        "after",
+        "--report",
+        "page.html",
+    ];
+    let run = run(folder.path(), &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    for said in [
+        "│ 10.0.0.1 > 10.0.0.2 (ICMP) ",
+        "│ 10.0.0.2 > 10.0.0.1 (ICMP) ",
+        "│ 10.0.0.1:1001 > 10.0.0.2:5001 ",
+    ] {
+        assert!(run.stdout.contains(said), "{}", run.stdout);
+    }
+    let page = fs::read_to_string(folder.path().join("page.html")).unwrap();
+    assert!(page.contains(">10.0.0.2 (ICMP)<") && !page.contains("10.0.0.2:0"));
+}

@@ -7,6 +7,7 @@ use crate::path::{Episode, Hop, PathAnalysis, PathConfig, PathFlow};
 
 use super::super::chart::Theme;
 use super::super::chart::path::PathChart;
+use super::super::ends::ends;
 use super::super::largest::largest_path_flows;
 use super::super::terminal::clocks::clocks;
 use super::super::terminal::path::{queue_share, told_ways, warnings};
@@ -151,10 +152,11 @@ fn flow_table(analysis: &PathAnalysis) -> PageTable {
 fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {
     let whole = |ns: Option<i64>| Cell::number(ns.map(|ns| ns as f64), ms);
     let delay = &flow.delay;
+    let [src, dst] = ends(&flow.key);
     vec![
         Cell::count(number),
-        Cell::text(flow.key.src.to_string()),
-        Cell::text(flow.key.dst.to_string()),
+        Cell::text(src),
+        Cell::text(dst),
         Cell::text(flow.heading.name()),
         Cell::count(flow.packets),
         Cell::number(Some(flow.ip_bytes as f64), |_| volume(flow.ip_bytes)),
@@ -225,8 +227,8 @@ fn losers(hop: &Hop, episode: &Episode) -> String {
     flows.sort_by_key(|&(flow, drops)| (Reverse(drops), flow));
     let named = flows.iter().take(LOSERS_MAX).filter_map(|&(flow, drops)| {
         let flow = hop.flows.get(flow as usize)?.as_ref()?;
-        let (src, dst) = (flow.key.src, flow.key.dst);
-        Some(format!("{src} → {dst}: {}", grouped(drops)))
+        let ends = ends(&flow.key).join(" → ");
+        Some(format!("{ends}: {}", grouped(drops)))
     });
     let mut named: Vec<String> = named.collect();
     if let Some(more) = flows.len().checked_sub(LOSERS_MAX).filter(|&more| more > 0) {

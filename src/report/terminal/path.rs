@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::slice::from_ref;
 
+use super::super::ends::ends;
 use super::super::largest::largest_path_flows;
 use super::clocks::{clocks, seconds};
 use super::tables::flows_table;
@@ -510,7 +511,6 @@ fn table(hop: &Hop) -> String {
 }
 
 fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
-    let (src, dst) = (flow.key.src, flow.key.dst);
     let dash = || "-".to_owned();
     let delay = match (
         flow.delay.ns_min(),
@@ -523,7 +523,7 @@ fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
     let share = queue_share(hop, flow);
     let share = share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
     vec![
-        format!("{src} > {dst}"),
+        ends(&flow.key).join(" > "),
         flow.heading.name().to_owned(),
         grouped(flow.packets),
         volume(flow.ip_bytes),

@@ -6,6 +6,7 @@ pub mod chart;
 mod ends;
 #[cfg(all(feature = "charts", feature = "cli"))]
 pub mod html;
+#[cfg(feature = "cli")]
 mod largest;
 mod output;
 pub mod study;

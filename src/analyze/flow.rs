@@ -126,14 +126,6 @@ impl<'a> Flow<'a> {
         self.figures().last_new_ack_at()
     }
 
-    /// What stands behind the ends of a flow of UDP, as one of TCP may have the same; else nothing.
-    pub(crate) fn mark(&self) -> &'static str {
-        match self.transport() {
-            Transport::Tcp => "",
-            Transport::Udp => " (UDP)",
-        }
-    }
-
     /// Payload that counts as delivered, in bytes: see [`FlowFigures::delivered_bytes`].
     #[must_use]
     pub fn delivered_bytes(&self) -> Option<u64> {

@@ -2,9 +2,19 @@
 
 use std::borrow::Cow;
 
+use crate::analyze::Flow;
+use crate::decode::Transport;
 use crate::path::FlowKey;
 
-/// Sender and receiver of a flow: with ports where there are any, and behind the receiver what it is of, if that is not TCP.
+/// What stands behind the ends of a flow of UDP, as one of TCP may have the same; else nothing.
+pub(super) fn mark(flow: &Flow<'_>) -> &'static str {
+    match flow.transport() {
+        Transport::Tcp => "",
+        Transport::Udp => " (UDP)",
+    }
+}
+
+/// Sender and receiver of a flow of a path: with ports where there are any, and behind the receiver what it is of, if that is not TCP.
 pub(super) fn ends(key: &FlowKey) -> [String; 2] {
     let has_ports = key.src.port() > 0 || key.dst.port() > 0;
     let [src, dst] = [key.src, key.dst].map(|end| {

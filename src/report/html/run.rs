@@ -3,6 +3,7 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Limited};
 
 use super::super::chart::{ChartOptions, Theme, for_each_chart};
+use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::terminal::{
     counted, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume, warnings,
@@ -281,7 +282,7 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                format!("{src} → {dst}{}", flow.mark())
+                format!("{src} → {dst}{}", mark(flow))
             };
             let span = pair.end.since(pair.start) as f64;
             rows.push(vec![

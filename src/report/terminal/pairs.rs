@@ -1,5 +1,6 @@
 //! Flows that compete, two by two, on the terminal.
 
+use super::super::ends::mark;
 use super::tables::flows_table;
 use super::{duration, grouped, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
@@ -65,7 +66,7 @@ fn largest_paired(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> u64 {
 fn cells(flows: &[Flow<'_>], pair: &Pair) -> Vec<String> {
     let name = |place: usize| {
         let (src, dst) = flows[place].ends();
-        format!("{src} > {dst}{}", flows[place].mark())
+        format!("{src} > {dst}{}", mark(&flows[place]))
     };
     let span_ns = pair.end.since(pair.start);
     let rate = |bytes| metric::rate_bps(bytes, span_ns).map_or_else(|| "-".to_owned(), rate);

@@ -51,8 +51,8 @@ impl Filter {
         self.keeps_of(None, false, &src, &dst)
     }
 
-    /// Whether an IP packet from `src` to `dst` is wanted, whatever it carries. `has_ports`: these have its ports, as of
-    /// SCTP, too; later fragments have none.
+    /// Whether an IP packet from `src` to `dst` is wanted, whatever it carries. `has_ports`: these have its ports, as
+    /// of SCTP, too; later fragments have none.
     #[must_use]
     pub fn keeps_packet(
         &self,

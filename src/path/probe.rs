@@ -41,8 +41,8 @@ struct Match {
 }
 
 impl Match {
-    /// Two packets of one key; `None` where they are pings of two series: their identifiers are translated with an address
-    /// alone (RFC 5508 section 3.1), and all else of them may be the same, as of those of another run.
+    /// Two packets of one key; `None` where they are pings of two series: their identifiers are translated with an
+    /// address alone (RFC 5508 section 3.1), and all else of them may be the same, as of those of another run.
     fn of(one: &Print, other: &Print) -> Option<Self> {
         let is_translated = one.flow.of_hosts() != other.flow.of_hosts();
         let is_one =

@@ -400,7 +400,8 @@ fn stays_on_link(packet: &IpPacket) -> bool {
     }
 }
 
-/// Whether a filter wants a packet, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment has none.
+/// Whether a filter wants a packet, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment has
+/// none.
 fn is_kept(filter: &Filter, packet: &IpPacket, flow: &FlowKey) -> bool {
     let protocol = match packet.protocol {
         // Of what a fragment is a part, the first byte of its header says (RFC 8200 section 4.5).

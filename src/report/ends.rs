@@ -14,7 +14,8 @@ pub(super) fn mark(flow: &Flow<'_>) -> &'static str {
     }
 }
 
-/// Sender and receiver of a flow of a path: with ports where there are any, and behind the receiver what it is of, if that is not TCP.
+/// Sender and receiver of a flow of a path: with ports where there are any, and behind the receiver what it is of, if that
+/// is not TCP.
 pub(super) fn ends(key: &FlowKey) -> [String; 2] {
     let has_ports = key.src.port() > 0 || key.dst.port() > 0;
     let [src, dst] = [key.src, key.dst].map(|end| {

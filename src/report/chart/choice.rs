@@ -5,7 +5,7 @@ use crate::observe::{Span, Wanted};
 
 use super::ChartOptions;
 use super::file_name::file_stem;
-use super::label::{FlowName, abbreviate, capture_names, count, flow_names};
+use super::label::{FlowEnds, FlowName, capture_names, count, flow_names};
 use super::palette::LINES_MAX;
 use super::style::{Size, Style};
 
@@ -182,38 +182,43 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
     let largest = sizes.reduce(|one, next| if next.0 > one.0 { next } else { one });
     let (largest, rival) =
         largest.map_or((0, None), |(bytes, flow)| (bytes, flow.record.data_span()));
-    let named = all_ahead(&all, Wanted::All)
-        .zip(flow_names(&all))
-        .zip(capture.main_way());
-    let named = named
-        .enumerate()
-        .map(|(place, ((&flow, name), &goes_main_way))| {
-            let figures = flow.figures();
-            let is_drawn = flow.counts_beside(largest);
-            let is_starved = !is_drawn && goes_main_way && is_starved(&figures, rival);
-            NamedFlow {
-                flow,
-                name,
-                place,
-                payload: figures.outline().payload_bytes,
-                is_acked: figures.state().acked_bytes.is_some(),
-                is_starved,
-                values: if is_drawn || is_starved {
-                    BarValues::of(&figures)
-                } else {
-                    BarValues::default()
-                },
-                bin_span: is_drawn.then(|| bin_span_of(&flow)).flatten(),
-                goes_main_way,
-            }
-        });
+    let named = all_ahead(&all, Wanted::All).zip(capture.main_way());
+    let named = named.enumerate().map(|(place, (&flow, &goes_main_way))| {
+        let figures = flow.figures();
+        let is_drawn = flow.counts_beside(largest);
+        let is_starved = !is_drawn && goes_main_way && is_starved(&figures, rival);
+        NamedFlow {
+            flow,
+            name: FlowName::alone(flow.ends(), flow.tcp().is_none()),
+            place,
+            payload: figures.outline().payload_bytes,
+            is_acked: figures.state().acked_bytes.is_some(),
+            is_starved,
+            values: if is_drawn || is_starved {
+                BarValues::of(&figures)
+            } else {
+                BarValues::default()
+            },
+            bin_span: is_drawn.then(|| bin_span_of(&flow)).flatten(),
+            goes_main_way,
+        }
+    });
     let mut flows: Vec<NamedFlow<'_>> = named.collect();
     flows.sort_by_cached_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
     let drawn = flows.partition_point(|flow| flow.flow.counts_beside(largest));
     let mut small = flows.split_off(drawn);
     let starved = small.iter_mut().filter(|flow| flow.is_starved);
-    abbreviate(flows.iter_mut().chain(starved).map(|flow| &mut flow.name));
+    name_together(flows.iter_mut().chain(starved).collect());
     (flows, small)
+}
+
+/// Names flows by what tells those apart that may be drawn: of others, such as control connections, no chart tells.
+fn name_together(mut flows: Vec<&mut NamedFlow<'_>>) {
+    flows.sort_by_key(|flow| flow.place);
+    let ends: Vec<FlowEnds> = flows.iter().map(|flow| FlowEnds::of(&flow.flow)).collect();
+    for (flow, name) in flows.into_iter().zip(flow_names(&ends)) {
+        flow.name = name;
+    }
 }
 
 /// Whether the network limited a flow for most of its time, which is half of that of its rival or more of it.

@@ -9,7 +9,8 @@ use foldhash::fast::RandomState;
 
 use crate::analyze::Flow;
 use crate::capture::acts;
-use crate::decode::{Endpoint, Transport};
+use crate::decode::Endpoint;
+use crate::event::Direction;
 use crate::study::words::Thousands;
 
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
@@ -105,6 +106,17 @@ impl FlowName {
 }
 
 impl FlowName {
+    /// Of a flow that stands beside no other.
+    pub(super) fn alone(ends: (Endpoint, Endpoint), is_udp: bool) -> Self {
+        Self {
+            ends,
+            ports: (false, false),
+            number: 1,
+            is_udp,
+            groups: GROUPS,
+        }
+    }
+
     /// Sender and receiver.
     fn ends(&self) -> (String, String) {
         let (src, dst) = &self.ends;
@@ -131,8 +143,7 @@ impl Display for FlowName {
 
 /// Leaves out of long IPv6 addresses what is between their first group and as many of the last ones
 /// as tell the addresses of these flows apart: two whole ones take most of a legend's width.
-pub(super) fn abbreviate<'a>(names: impl Iterator<Item = &'a mut FlowName>) {
-    let mut names: Vec<&mut FlowName> = names.collect();
+fn abbreviate(names: &mut [FlowName]) {
     let addresses: BTreeSet<Ipv6Addr> = names
         .iter()
         .flat_map(|name| [name.ends.0.ip(), name.ends.1.ip()])
@@ -149,7 +160,7 @@ pub(super) fn abbreviate<'a>(names: impl Iterator<Item = &'a mut FlowName>) {
         })
     };
     let groups = (1..GROUPS - 1).find(are_enough).unwrap_or(GROUPS);
-    for name in &mut names {
+    for name in names {
         name.groups = groups;
     }
 }
@@ -178,53 +189,95 @@ pub(super) fn apart<'a>(
     }
 }
 
-/// Names of all flows of a capture, in their order: `sender → receiver`, with ports only where
-/// some flows could not be told apart without them.
-pub(super) fn flow_names(flows: &[Flow<'_>]) -> Vec<FlowName> {
-    names_of(flows.iter().map(|flow| (flow.ends(), flow.transport())))
+/// Sender and receiver of a flow, and which of them is the server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlowEnds {
+    src: Endpoint,
+    dst: Endpoint,
+    /// Whether it is the sender; `None` where no SYN tells.
+    is_src_server: Option<bool>,
+    is_udp: bool,
 }
 
-/// Names of some flows as they stand together in a chart.
-pub(super) fn names_of_few(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
-    let mut names = names_of(ends.iter().map(|ends| (*ends, Transport::Tcp)));
-    abbreviate(names.iter_mut());
-    names
+impl FlowEnds {
+    pub(super) fn of(flow: &Flow<'_>) -> Self {
+        let (src, dst) = flow.ends();
+        let is_seen = flow
+            .connection()
+            .parts()
+            .are_openings_seen()
+            .contains(&true);
+        Self {
+            is_src_server: is_seen.then_some(flow.record.dir == Direction::Reverse),
+            is_udp: flow.tcp().is_none(),
+            ..Self::between(src, dst)
+        }
+    }
+
+    fn between(src: Endpoint, dst: Endpoint) -> Self {
+        Self {
+            src,
+            dst,
+            is_src_server: None,
+            is_udp: false,
+        }
+    }
 }
 
-/// Ends of a flow, and what it is of: that one is of UDP is said, so that it tells flows apart, too.
-type Named = ((Endpoint, Endpoint), Transport);
+/// Whether the ports of sender and receiver of a flow are shown.
+type Ports<'p> = &'p dyn Fn(&FlowEnds) -> (bool, bool);
 
-fn names_of(flows: impl Iterator<Item = Named>) -> Vec<FlowName> {
-    let flows: Vec<Named> = flows.collect();
-    let are_enough = |ports: &(bool, bool)| {
-        let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
+/// Names of flows as they stand together in charts, in their order: `sender → receiver`, with ports only where some
+/// of them could not be told apart without these.
+pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
+    // Where no SYN tells, servers are of senders and receivers those whose ports are lower: they chose theirs, and of a
+    // client's they tell nothing.
+    let unknown = || flows.iter().filter(|flow| flow.is_src_server.is_none());
+    let highest = |of: fn(&FlowEnds) -> u16| unknown().map(of).max();
+    let is_src_lower = highest(|flow| flow.src.port()) < highest(|flow| flow.dst.port());
+    let server = |flow: &FlowEnds| {
+        let is_src = flow.is_src_server.unwrap_or(is_src_lower);
+        (is_src, !is_src)
+    };
+    let client = |flow: &FlowEnds| {
+        let (src, dst) = server(flow);
+        (dst, src)
+    };
+    let ways: [Ports<'_>; 3] = [&|_| (false, false), &server, &client];
+    let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
+    let are_enough = |ports: &Ports<'_>| {
         let mut seen = HashSet::<_, RandomState>::default();
-        flows.iter().all(|((src, dst), transport)| {
-            seen.insert((shown(src, ports.0), shown(dst, ports.1), transport))
+        flows.iter().all(|flow| {
+            let (src, dst) = ports(flow);
+            seen.insert((shown(&flow.src, src), shown(&flow.dst, dst), flow.is_udp))
         })
     };
-    // Of senders and receivers those whose ports are lower: servers chose theirs, and of a client's they tell nothing.
-    let highest = |of: fn(&Named) -> u16| flows.iter().map(of).max();
-    let is_src_lower = highest(|((src, _), _)| src.port()) < highest(|((_, dst), _)| dst.port());
-    let [first, second] = [(is_src_lower, !is_src_lower), (!is_src_lower, is_src_lower)];
-    let ports = [(false, false), first, second].into_iter().find(are_enough);
+    let ports = ways.into_iter().find(are_enough);
     // Ports that were used again get a number.
-    let mut seen: HashMap<&Named, u32, RandomState> = HashMap::default();
-    let mut number = |flow| {
-        let count = seen.entry(flow).or_default();
+    let mut seen: HashMap<_, u32, RandomState> = HashMap::default();
+    let mut number = |flow: &FlowEnds| {
+        let count = seen
+            .entry((flow.src, flow.dst, flow.is_udp))
+            .or_default();
         *count += 1;
         *count
     };
-    flows
+    let mut names: Vec<FlowName> = flows
         .iter()
         .map(|flow| FlowName {
-            ends: flow.0,
-            ports: ports.unwrap_or((true, true)),
-            number: if ports.is_some() { 1 } else { number(flow) },
-            is_udp: flow.1 == Transport::Udp,
-            groups: GROUPS,
+            ports: ports.map_or((true, true), |ports| ports(flow)),
+            number: ports.map_or_else(|| number(flow), |_| 1),
+            ..FlowName::alone((flow.src, flow.dst), flow.is_udp)
         })
-        .collect()
+        .collect();
+    abbreviate(&mut names);
+    names
+}
+
+/// The same of ends alone.
+pub(super) fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+    let flows = ends.iter().map(|&(src, dst)| FlowEnds::between(src, dst));
+    flow_names(&flows.collect::<Vec<_>>())
 }
 
 fn endpoint(end: &Endpoint, port: bool, groups: usize) -> String {
@@ -270,10 +323,6 @@ pub(super) fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names_of_tcp(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
-        names_of(ends.iter().map(|ends| (*ends, Transport::Tcp)))
-    }
 
     #[test]
     fn letters_that_act_are_replaced() {
@@ -339,7 +388,7 @@ mod tests {
                 ],
             ),
         ] {
-            let found: Vec<String> = names_of_tcp(&ends)
+            let found: Vec<String> = names_of_ends(&ends)
                 .iter()
                 .map(FlowName::to_string)
                 .collect();
@@ -348,14 +397,46 @@ mod tests {
     }
 
     #[test]
+    fn of_two_ports_that_tell_flows_apart_the_one_that_answered_the_syn_is_named() {
+        let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
+        let of = |server_port: u16, client_port: u16, is_src_server: Option<bool>| {
+            let flow = FlowEnds::between(end(1, server_port), end(9, client_port));
+            FlowEnds {
+                is_src_server,
+                ..flow
+            }
+        };
+        let named = |flows: [FlowEnds; 2]| -> Vec<String> {
+            flow_names(&flows).iter().map(FlowName::to_string).collect()
+        };
+        let servers = ["10.0.0.1:50001 → 10.0.0.9", "10.0.0.1:50002 → 10.0.0.9"];
+        let known = [of(50001, 4001, Some(true)), of(50002, 4002, Some(true))];
+        assert_eq!(named(known), servers);
+        let clients = ["10.0.0.1 → 10.0.0.9:4001", "10.0.0.1 → 10.0.0.9:4002"];
+        assert_eq!(
+            named(known.map(|flow| of(flow.src.port(), flow.dst.port(), None))),
+            clients
+        );
+        // Of a download beside an upload either is named by its own server.
+        let upload = FlowEnds {
+            is_src_server: Some(false),
+            ..FlowEnds::between(end(1, 50003), end(9, 4003))
+        };
+        let names = ["10.0.0.1:50001 → 10.0.0.9", "10.0.0.1 → 10.0.0.9:4003"];
+        assert_eq!(named([known[0], upload]), names);
+    }
+
+    #[test]
     fn what_flows_are_of_tells_them_apart_before_ports_and_numbers_do() {
         let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
-        let (tcp, udp) = (Transport::Tcp, Transport::Udp);
-        let named = |flows: &[(u16, Transport)]| -> Vec<String> {
-            let flows = flows
-                .iter()
-                .map(|&(port, of)| ((end(1, 443), end(9, port)), of));
-            names_of(flows).iter().map(FlowName::to_string).collect()
+        let (tcp, udp) = (false, true);
+        let named = |flows: &[(u16, bool)]| -> Vec<String> {
+            let flows = flows.iter().map(|&(port, is_udp)| FlowEnds {
+                is_udp,
+                ..FlowEnds::between(end(1, 443), end(9, port))
+            });
+            let flows: Vec<FlowEnds> = flows.collect();
+            flow_names(&flows).iter().map(FlowName::to_string).collect()
         };
         let (one, of_udp) = ("10.0.0.1 → 10.0.0.9", "10.0.0.1 → 10.0.0.9 (UDP)");
         assert_eq!(named(&[(7, tcp), (7, udp)]), [one, of_udp]);
@@ -374,7 +455,7 @@ mod tests {
     #[test]
     fn an_end_that_all_flows_share_is_named_once() {
         let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
-        let of = |ends: &[(Endpoint, Endpoint)]| apart(names_of_tcp(ends).iter());
+        let of = |ends: &[(Endpoint, Endpoint)]| apart(names_of_ends(ends).iter());
         let download = [(end(1, 80), end(9, 7)), (end(2, 80), end(9, 7))];
         let names = ["10.0.0.1", "10.0.0.2"].map(String::from).to_vec();
         let shared = Some("all to 10.0.0.9".to_owned());
@@ -395,7 +476,7 @@ mod tests {
         let end = |text: &str| Endpoint::v6(text.parse::<Ipv6Addr>().unwrap().octets(), 80);
         let named = |ends: &[(&str, &str)]| -> Vec<String> {
             let ends: Vec<_> = ends.iter().map(|(a, b)| (end(a), end(b))).collect();
-            let names = names_of_few(&ends);
+            let names = names_of_ends(&ends);
             names.iter().map(FlowName::to_string).collect()
         };
         let server = "2001:db8:1234:5678:9abc::1001";

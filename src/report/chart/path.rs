@@ -9,7 +9,7 @@ use crate::path::{Amount, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueL
 
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
-use super::label::{capture_names, names_of_few};
+use super::label::{capture_names, names_of_ends};
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER_NAMES};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
@@ -256,7 +256,7 @@ fn by_flow(
         .collect();
     let lines: Vec<Line> = flows
         .iter()
-        .zip(names_of_few(&ends))
+        .zip(names_of_ends(&ends))
         .map(|(&(flow, style), name)| Line {
             name: name.to_string(),
             style,

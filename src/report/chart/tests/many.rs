@@ -227,3 +227,34 @@ fn a_flow_that_another_starved_is_drawn_beside_it_however_little_it_got() {
         assert!(has(said), "{found:?}");
     });
 }
+
+/// A flow that no chart draws, such as the control connection of a measurement, does not decide how others are named.
+#[test]
+fn flows_are_named_by_what_tells_those_apart_that_are_drawn() {
+    let packets = [(1, 300), (2, 300), (11, 2), (12, 2)]
+        .map(|(host, packets)| download(host, 0, packets, |_| false));
+    let mut packets = packets.concat();
+    packets.sort_by_key(|packet| packet.at_us);
+    let mut file = capture(&packets);
+    // All of one server, at ports 5001 and 5002, each to a port of its own.
+    for record in file[24..].as_chunks_mut::<56>().0 {
+        let ip = &mut record[16..];
+        let host = ip[15].min(ip[19]);
+        let ports = [5000 + u16::from(host % 10), 40_000 - u16::from(host)];
+        let is_data = ip[15] == host;
+        let hosts = [1, 200];
+        for (place, of) in (0..).zip(if is_data { [0, 1] } else { [1, 0] }) {
+            ip[15 + 4 * place] = hosts[of];
+            ip[20 + 2 * place..22 + 2 * place].copy_from_slice(&ports[of].to_be_bytes());
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("generated.pcap");
+    std::fs::write(&path, file).unwrap();
+    let analysis = Analysis::of([path], &Config::default());
+    let scenes = Scene::of(&analysis, &ChartOptions::default());
+    let names = scenes[0].flows.iter().map(|flow| flow.name.to_string());
+    let server = [5001, 5002].map(|port| format!("10.0.0.1:{port} → 10.0.0.200"));
+    assert_eq!(names.collect::<Vec<_>>(), server);
+    assert_eq!(scenes[0].small.len(), 2);
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::analyze::{Delivered, is_behind_link};
 use crate::metric;
+use crate::observe;
 use crate::time::CaptureTime;
 
 use super::axis::{Axis, Quantity, grouped};
@@ -32,6 +33,14 @@ const PASSES: f64 = 1.1;
 
 /// So many bytes pass behind a link at once where packets are merged there (offload).
 const MERGED: f64 = 65_536.0;
+
+/// A link is busy that carries so much of its capacity.
+const BUSY: f64 = 0.9;
+
+/// So many bytes that always wait are a queue, where they add so much to the smallest round-trip time: hosts take their
+/// time, too.
+const QUEUED: f64 = 3_000.0;
+const QUEUED_SHARE: f64 = 0.05;
 
 /// IP bytes of some flows in each joined bin.
 struct Layer {
@@ -105,7 +114,10 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let capacity = options.capacity_bps;
     let words = Words::of(capacity, |bps| {
         let flows = scene.flows.iter().map(|named| &named.flow);
-        is_before_link(scene, bps, above) && !is_behind_link(flows, options.bin_ns, f64::INFINITY)
+        let is_full = above > MERGED || peak > BUSY && is_queue_behind(&sharers, bps);
+        is_full
+            && is_delivered_within(scene, bps)
+            && !is_behind_link(flows, options.bin_ns, f64::INFINITY)
     });
     let line = capacity.filter(|_| peak > 1.0);
     let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));
@@ -145,12 +157,27 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     Some(canvas)
 }
 
-/// Whether flows of a capture that sent so much more than passes a link of this capacity were captured before it, so
-/// that what they sent is not what they got of it. Where they were delivered more than that, it is not the capacity.
-fn is_before_link(scene: &Scene<'_>, capacity_bps: f64, above_bytes: f64) -> bool {
+/// Whether what flows were delivered is within a capacity: where they were delivered more, it is not that of the link.
+fn is_delivered_within(scene: &Scene<'_>, capacity_bps: f64) -> bool {
     let delivered = scene.capture.delivered_towards_capacity();
     let goodput_bps = delivered.and_then(Delivered::goodput_bps);
-    above_bytes > MERGED && goodput_bps.is_some_and(|bps| bps <= capacity_bps)
+    goodput_bps.is_some_and(|bps| bps <= capacity_bps)
+}
+
+/// Whether the queue of a busy link lies behind the vantage point: some of what passed here was lost there, or waited
+/// all the time. Then what was sent is not what was got of the link. Where neither is, both are the same.
+fn is_queue_behind(flows: &[&NamedFlow<'_>], capacity_bps: f64) -> bool {
+    flows.iter().any(|named| {
+        let summary = named.flow.summary();
+        let waits = || {
+            let least_ns = summary.rtt.ns_min()?;
+            let series = named.flow.record.series();
+            let standing_ns = observe::standing_queue_ns(series.bins(), least_ns)?;
+            let bytes = standing_ns / 1e9 * capacity_bps / 8.0;
+            Some(bytes > QUEUED && standing_ns > QUEUED_SHARE * least_ns as f64)
+        };
+        summary.incidents().lost_downstream > 0 || waits().unwrap_or(false)
+    })
 }
 
 /// What shares are, and of what.

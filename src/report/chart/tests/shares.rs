@@ -41,8 +41,8 @@ fn what_is_more_than_the_link_carries_is_offered_to_it() {
         };
         for (bps, title, axis, lines) in [
             (2e6, "Offered to the link", "Sent, of the capacity (%)", 1),
-            // The headers of a full link.
-            (3.2e6, "Share of the link", "Share of the capacity (%)", 1),
+            // No more than the headers of a full link, but half of it was lost behind here.
+            (3.2e6, "Offered to the link", "Sent, of the capacity (%)", 1),
             (5e6, "Share of the link", "Share of the capacity (%)", 0),
             // Less than what was delivered is none.
             (1e6, "Share of the link", "Share of the capacity (%)", 1),
@@ -91,4 +91,37 @@ fn much_udp_that_has_no_share_is_said() {
     assert!(!few.contains("UDP"), "{few}");
     let many = said(380);
     assert!(many.contains("without UDP, 400 of 1600 packets"), "{many}");
+}
+
+/// Two downloads in bursts of ten packets, whose ACKs come after 20 ms, and from the fifth burst on so much later.
+fn two_that_wait(later_us: u32) -> Vec<Packet> {
+    let mut packets = [1, 2]
+        .map(|host| download(host, 0, 300, |_| false))
+        .concat();
+    for (place, packet) in packets.iter_mut().enumerate() {
+        let number = (place as u32 % 600) / 2;
+        // All of a burst at once: nothing tells of a link that they have passed.
+        packet.at_us -= number % 10 * 10_000;
+        if place % 2 == 1 && number >= 50 {
+            packet.at_us += later_us;
+        }
+    }
+    packets
+}
+
+#[test]
+fn what_waits_behind_the_vantage_point_is_offered_to_the_link_there() {
+    for (later_us, capacity_bps, title) in [
+        (0, 1.7e6, "Share of the link"),
+        (40_000, 1.7e6, "Offered to the link"),
+        // A link that is half idle does not make anything wait.
+        (40_000, 4e6, "Share of the link"),
+    ] {
+        with_scene(two_that_wait(later_us), |scene, options| {
+            let options = with_capacity(options, capacity_bps);
+            let canvas = sharing::stacked_area(scene, &options).unwrap();
+            let found = texts(&canvas).join(" | ");
+            assert!(found.contains(title), "{later_us} {found}");
+        });
+    }
 }

@@ -10,6 +10,7 @@ use super::super::bands::BandLines;
 use super::super::canvas::Canvas;
 use super::super::interval::{Estimate, Spread};
 use super::super::looks::Looks;
+use super::series::are_most;
 use super::settings::{Page, Setting, name_of};
 use super::{Study, StudyCharts, drawn};
 
@@ -191,7 +192,7 @@ impl PairRuns<'_> {
                 }
             }
         }
-        steps.retain(|_, values| 2 * values.len() > self.runs.len());
+        steps.retain(|_, values| are_most(values.len(), self.runs.len()));
         steps
     }
 }

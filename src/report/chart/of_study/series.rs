@@ -1,5 +1,6 @@
 //! Runs in steps of time: throughput beside ping, as boxes and over time.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::metric::stats::mean;
@@ -123,9 +124,14 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
     let runs = || page.entries.iter().flat_map(|(_, runs)| runs);
     let all = runs().flat_map(|(_, runs)| runs);
     let step_ns = all.filter_map(|run| step_ns(run)).min()?;
+    let is_cut = Cell::new(false);
     let parts = |(variant, runs): (&Variant, &Vec<&StudyRun>)| {
         let name = name_of(variant.as_ref());
         let steps: Vec<(i64, Step)> = steps(runs, kind, step_ns).into_iter().collect();
+        let all = steps.len();
+        let lasting = steps.into_iter().filter(|(_, of)| of.is_of_most);
+        let steps: Vec<(i64, Step)> = lasting.collect();
+        is_cut.set(is_cut.get() || steps.len() < all);
         let parts = steps.chunk_by(|(_, one), (_, next)| one.goes_on || next.came_on);
         let point = |(step, of): &(i64, Step)| {
             let values: Vec<f64> = of.values.iter().map(|value| value * scale).collect();
@@ -137,6 +143,11 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
     let lines: Vec<(String, Vec<(f64, Estimate)>)> = runs().flat_map(parts).collect();
     let estimates = lines.iter().flat_map(|(_, points)| points);
     let note = interval_note(estimates.map(|(_, of)| of));
+    let cut = if is_cut.get() {
+        "; up to where half of a variant’s runs have ended"
+    } else {
+        ""
+    };
     let lines = BandLines {
         title: study.title(
             &format!("{} over time", quantity.name),
@@ -146,7 +157,7 @@ fn draw_lines(study: &Study<'_>, kind: SeriesKind, page: &Page<Runs<'_>>) -> Opt
             study,
             kind,
             format!(
-                "steps of {}; {note}",
+                "steps of {}{cut}; {note}",
                 Quantity::TIME.format(step_ns as f64 / 1e9)
             ),
         ),
@@ -168,11 +179,19 @@ struct Step {
     goes_on: bool,
     /// Whether a run came here from an earlier step so.
     came_on: bool,
+    /// Whether most runs have not ended before it: the mean of those that are left tells of what made them last.
+    is_of_most: bool,
+}
+
+/// Whether so many of some runs tell of all of them.
+pub(super) fn are_most(some: usize, all: usize) -> bool {
+    2 * some > all
 }
 
 /// The steps in which these runs have values.
 fn steps(runs: &[&StudyRun], kind: SeriesKind, step_ns: i64) -> BTreeMap<i64, Step> {
     let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
+    let mut ends: Vec<i64> = Vec::new();
     for run in runs {
         let start = run.series.first().map_or(0, |point| point.time_ns);
         let points = || {
@@ -196,9 +215,14 @@ fn steps(runs: &[&StudyRun], kind: SeriesKind, step_ns: i64) -> BTreeMap<i64, St
                 steps.entry(step).or_default().came_on = true;
             }
         }
+        ends.extend(own.keys().next_back());
         for (step, values) in own {
             steps.entry(step).or_default().values.extend(mean(&values));
         }
+    }
+    for (&step, of) in &mut steps {
+        let last = ends.iter().filter(|&&end| end >= step).count();
+        of.is_of_most = are_most(last, ends.len());
     }
     steps
 }

@@ -51,6 +51,25 @@ fn a_line_over_time_is_cut_where_steps_are_missing() {
 }
 
 #[test]
+fn a_line_over_time_ends_where_half_of_the_runs_have_ended() {
+    let run = |seconds: i64| -> Vec<(i64, f64)> {
+        (0..seconds)
+            .map(|at| (1000 * at, 5e6 + at as f64 * 1e5))
+            .collect()
+    };
+    let (short, long) = (run(10), run(20));
+    let drawn = charts(&[&short, &long, &short]);
+    let canvas = named(&drawn, "series");
+    assert_eq!(lines(canvas), [10]);
+    assert!(has(canvas, "n = 3"), "{:?}", texts(canvas));
+    let said = "up to where half of a variant’s runs have ended";
+    assert!(has(canvas, said), "{:?}", texts(canvas));
+    let drawn = charts(&[&long, &long, &short]);
+    assert_eq!(lines(named(&drawn, "series")), [20]);
+    assert!(!has(named(&drawn, "series"), said));
+}
+
+#[test]
 fn times_that_are_not_quite_even_leave_no_gap() {
     // 1.1 s apart every tenth time: now and then no point is in a step of a second.
     let mut at_ms = 0;

@@ -94,6 +94,11 @@ impl Tiles {
         panels.div_ceil(self.columns).max(1)
     }
 
+    /// Height of the data of a panel.
+    pub(super) fn room(&self) -> f64 {
+        self.room
+    }
+
     /// Width of the data of a panel.
     pub(super) fn width(&self) -> f64 {
         self.pitch - GAP - self.labels - 10.0

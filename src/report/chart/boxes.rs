@@ -10,7 +10,7 @@ use super::counts::n_words;
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, Panel, ROOM_MIN, header};
-use super::interval::{FEW, half_whisker};
+use super::interval::{FEW, beside_others, half_whisker};
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
@@ -58,6 +58,14 @@ pub(super) const VALUES_MIN: usize = FEW + 1;
 
 /// The part of an axis that is left above the largest value, where it ends behind its last tick.
 const ABOVE: f64 = 0.04;
+
+/// Of the dots of a few values.
+const DOT: f64 = 6.0;
+
+/// The line of a median, the paper on either side of it, and boxes so low that both would hide them.
+const MEDIAN: f64 = 3.0;
+const MEDIAN_RIM: f64 = 1.5;
+const FLAT: f64 = 4.0 * MEDIAN;
 
 /// Outliers that are drawn of one box; more make a blot.
 const OUTLIERS_MAX: usize = 400;
@@ -305,8 +313,10 @@ fn draw_box(
         panel.at(panel.x.min, value).1
     };
     if values.len() < VALUES_MIN {
-        for &value in values {
-            canvas.marker((middle, height(value)), 6.0, Marker::Disc, style.colour);
+        let step = (pitch * 0.22).min(2.0 * DOT + 1.0);
+        for (place, &value) in values.iter().enumerate() {
+            let x = middle + beside_others(place, values.len(), step);
+            canvas.marker((x, height(value)), DOT, Marker::Disc, style.colour);
         }
         return;
     }
@@ -336,14 +346,15 @@ fn draw_box(
     };
     canvas.bar((middle - half, high), (middle + half, low), style);
     let median = height(stats.median);
-    canvas.line(
-        &[(middle - half, median), (middle + half, median)],
-        Stroke::solid(Colour::Paper, 6.0),
-    );
-    canvas.line(
-        &[(middle - half, median), (middle + half, median)],
-        Stroke::solid(Colour::INK, 3.0),
-    );
+    let is_flat = low - high < FLAT;
+    // Of a flat box the colour is seen at either end.
+    let across = if is_flat { half / 2.0 } else { half };
+    let line = [(middle - across, median), (middle + across, median)];
+    if !is_flat {
+        let rim = Stroke::solid(Colour::Paper, MEDIAN + 2.0 * MEDIAN_RIM);
+        canvas.line(&line, rim);
+    }
+    canvas.line(&line, Stroke::solid(Colour::INK, MEDIAN));
     canvas.marker((middle, height(mean)), 8.0, Marker::Diamond, Colour::Paper);
     canvas.marker((middle, height(mean)), 6.0, Marker::Diamond, Colour::INK);
 }
@@ -383,6 +394,69 @@ mod tests {
             assert!(texts.contains("fewer than 4 values"), "{texts}");
             assert_eq!(texts.contains("quartiles"), has_box, "{texts}");
             assert_eq!(texts.contains("mean"), has_box, "{texts}");
+        }
+    }
+
+    fn of_one(quantity: Quantity, values: Vec<f64>) -> Canvas {
+        let boxes = Boxes {
+            title: String::new(),
+            note: String::new(),
+            panels: vec![BoxPanel {
+                quantity,
+                samples: vec![("bbr".to_owned(), values)],
+            }],
+        };
+        boxes.draw(Style::default()).unwrap()
+    }
+
+    #[test]
+    fn values_that_are_alike_stand_beside_each_other() {
+        let canvas = of_one(Quantity::COMPLETION, vec![3.999, 4.0, 4.001]);
+        let dots = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Marker { at, radius, .. } => Some((at.0, *radius)),
+            _ => None,
+        });
+        let dots: Vec<(f64, f64)> = dots.collect();
+        assert_eq!(dots.len(), 3);
+        for pair in dots.windows(2) {
+            assert!(pair[1].0 - pair[0].0 > 2.0 * pair[0].1, "{dots:?}");
+        }
+    }
+
+    #[test]
+    fn a_flat_box_has_its_colour_on_either_side_of_its_median() {
+        let colour = variant("bbr").colour;
+        for apart in [0.0, 5e4, 2e5] {
+            let values = (0..6).map(|of| 18e6 + apart * f64::from(of)).collect();
+            let canvas = of_one(Quantity::GOODPUT, values);
+            let (from, to) = canvas
+                .shapes
+                .iter()
+                .find_map(|shape| match shape {
+                    Shape::Rect {
+                        from,
+                        to,
+                        colour: of,
+                    } if *of == colour => Some((*from, *to)),
+                    _ => None,
+                })
+                .unwrap();
+            assert!(to.1 - from.1 >= 3.0);
+            let across = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Line { points, stroke }
+                    if from.1 < points[0].1 && points[0].1 < to.1 && points[0].0 >= from.0 =>
+                {
+                    Some((points[1].0 - points[0].0, stroke.width))
+                }
+                _ => None,
+            });
+            for (length, width) in across {
+                let hides = width + 6.0 > to.1 - from.1;
+                assert!(
+                    !hides || length < 0.6 * (to.0 - from.0),
+                    "{apart}: {length} {width}"
+                );
+            }
         }
     }
 

@@ -242,13 +242,18 @@ fn draw_side(
         outline.push((middle + side * 6.0, panel.at(panel.x.min, -1.0).1));
         canvas.area(outline.clone(), colour, 0.3);
     }
+    let is_few = sorted.len() < FEW;
+    // Below a few points, one of which it would cut in two; above many, which would hide it.
+    if is_few {
+        draw_median(canvas, panel, (middle, side), width, &sorted);
+    }
     for (index, &value) in sorted.iter().enumerate() {
         let (_, y) = panel.at(panel.x.min, value);
         // Spread evenly whatever their number: by the golden ratio.
         let spread = (index as f64 * 0.618_034).fract();
         let x = middle + side * (POINT_GAP + spread * width * 0.45);
         // A few points stand for themselves.
-        let radius = if sorted.len() < FEW { 8.0 } else { 4.0 };
+        let radius = if is_few { 8.0 } else { 4.0 };
         canvas.marker((x, y), radius, mark, colour);
         let text = super::fness::in_words(value);
         // One alone bears its number, where that does not reach into the next pair.
@@ -265,7 +270,20 @@ fn draw_side(
             canvas.text(at, &text, LABEL, align);
         }
     }
-    if let Some(median) = quantile(&sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {
+    if !is_few {
+        draw_median(canvas, panel, (middle, side), width, &sorted);
+    }
+}
+
+/// The median of some values, which ascend, across their points; none of too few.
+fn draw_median(
+    canvas: &mut Canvas,
+    panel: &Panel,
+    (middle, side): (f64, f64),
+    width: f64,
+    sorted: &[f64],
+) {
+    if let Some(median) = quantile(sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {
         let (_, y) = panel.at(panel.x.min, median);
         let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
         canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));
@@ -326,6 +344,35 @@ mod tests {
             });
             assert_eq!(numbers.count(), 32, "{size:?}");
         }
+    }
+
+    #[test]
+    fn no_median_of_a_few_runs_cuts_its_point_in_two() {
+        let scatter = |values: Vec<f64>| FnessScatter {
+            title: String::new(),
+            note: String::new(),
+            point: "a run".to_owned(),
+            pairs: vec![FnessPair {
+                name: "bbr | cubic".to_owned(),
+                a_first: values,
+                b_first: Vec::new(),
+            }],
+        };
+        let places = |values: Vec<f64>| {
+            let canvas = scatter(values).draw(Style::default()).unwrap();
+            let median = canvas.shapes.iter().rposition(
+                |shape| matches!(shape, Shape::Line { stroke, .. } if stroke.colour == Colour::INK),
+            );
+            let point = canvas.shapes.iter().rposition(
+                |shape| matches!(shape, Shape::Marker { colour, .. } if *colour == A_FIRST),
+            );
+            (median.unwrap(), point.unwrap())
+        };
+        let (median, point) = places(vec![-0.1, 0.2, 0.4]);
+        assert!(median < point);
+        // Among many the line is what would be lost.
+        let (median, point) = places((0..40).map(|of| 0.01 * f64::from(of)).collect());
+        assert!(median > point);
     }
 
     #[test]

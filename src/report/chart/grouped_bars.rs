@@ -6,7 +6,7 @@ use super::counts::{each_note, n_of};
 use super::fit::wrap;
 use super::font::text_width;
 use super::frame::{LABEL, header};
-use super::interval::{Estimate, Reach, farther};
+use super::interval::{Estimate, Reach, beside_others, farther};
 use super::label::joined;
 use super::legend::Swatch;
 use super::looks::Looks;
@@ -325,10 +325,9 @@ impl GroupedBars {
                 canvas.text((centre, foot - 8.0), &number, font, Align::Centre);
             }
             for (place, y) in dots.into_iter().enumerate() {
-                // Beside each other, as values that are alike would be one.
                 let step = (width * 0.22).min(2.0 * DOT_RIM);
-                let middle = (estimate.spread.values().len() - 1) as f64 / 2.0;
-                let at = (centre + (place as f64 - middle) * step, y);
+                let all = estimate.spread.values().len();
+                let at = (centre + beside_others(place, all, step), y);
                 canvas.marker(at, DOT_RIM, Marker::Disc, Colour::Paper);
                 canvas.marker(at, DOT, Marker::Disc, Colour::INK);
             }

@@ -192,6 +192,11 @@ impl Reach {
     }
 }
 
+/// How far from their middle one of a few dots stands: beside each other, as values that are alike would be one.
+pub(super) fn beside_others(place: usize, all: usize, step: f64) -> f64 {
+    (place as f64 - (all as f64 - 1.0) / 2.0) * step
+}
+
 /// The one of two values that is farther from 0.
 pub(super) fn farther(one: f64, two: f64) -> f64 {
     if two.abs() > one.abs() { two } else { one }

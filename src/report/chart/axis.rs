@@ -208,7 +208,7 @@ pub(super) enum Scale {
 }
 
 /// Delays that spread over more than this have a log scale: the largest over the smallest.
-const SPREAD: f64 = 50.0;
+pub(super) const SPREAD: f64 = 50.0;
 
 /// The part of an axis between 0 and where a log scale begins.
 const ZERO: f64 = 0.08;

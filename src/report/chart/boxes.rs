@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::metric::stats::{BoxPlot, mean};
 
-use super::axis::{Axis, Quantity, Scale};
+use super::axis::{Axis, Quantity, SPREAD, Scale};
 use super::canvas::{Align, Canvas, Stroke};
 use super::counts::n_words;
 use super::fit::wrap;
@@ -256,9 +256,8 @@ fn y_axis(quantity: Quantity, samples: &[(&str, Vec<f64>)]) -> Axis {
         all().reduce(f64::min).unwrap_or(0.0),
         all().reduce(f64::max).unwrap_or(0.0),
     );
-    // Within a tenth of each other they are alike: an axis about them alone would hide it.
-    let alike = max - min < 0.1 * max;
-    if quantity.is_delay() && !alike {
+    // From 0, as panels beside each other and charts of other settings are compared: what is alike looks alike.
+    if quantity.is_delay() && min > 0.0 && max / min > SPREAD {
         Axis::for_delays(quantity, min, max, 6)
     } else {
         let mut axis = Axis::linear(quantity, min.min(0.0), max, 6);
@@ -458,6 +457,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn delays_begin_at_0_however_close_they_are() {
+        for close in [
+            (25e-3, 31e-3),
+            (60e-3, 75e-3),
+            (20e-3, 90e-3),
+            (20e-3, 20.1e-3),
+        ] {
+            let axis = y_axis(Quantity::RTT, &[("bbr", vec![close.0, close.1])]);
+            assert!(axis.min.abs() < 1e-12, "{close:?} {axis:?}");
+        }
+        // Unless some would be nothing beside others.
+        let axis = y_axis(Quantity::RTT, &[("bbr", vec![1e-3, 0.1])]);
+        assert_eq!(axis.scale, Scale::Log);
     }
 
     #[test]

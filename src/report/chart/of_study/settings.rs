@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::study::units::Unit;
 use crate::study::{
     Composition, Label, LabelKind, LabelValue, Metric, StudyResults, UNLABELLED, Values,
 };
@@ -332,11 +333,12 @@ pub(super) fn text_of(value: &LabelValue) -> String {
     }
 }
 
-/// A label's name as it stands in a text: abbreviations of the field in capitals.
+/// A label's name as it stands in a text: abbreviations of the field in capitals, without the unit that stands behind
+/// its numbers.
 pub(super) fn written(label: &Label) -> String {
-    match label.name.as_str() {
-        "rtt" | "owd" | "bdp" | "cca" | "aqm" | "ecn" | "mss" | "iw" => {
-            label.name.to_ascii_uppercase()
+    match ending(label).map_or(label.name.as_str(), |(name, _)| name) {
+        name @ ("rtt" | "owd" | "bdp" | "cca" | "aqm" | "ecn" | "mss" | "iw") => {
+            name.to_ascii_uppercase()
         }
         name => name.to_owned(),
     }
@@ -344,10 +346,21 @@ pub(super) fn written(label: &Label) -> String {
 
 /// The unit of a label, as it is written behind numbers.
 pub(super) fn unit(label: &Label) -> &'static str {
-    let LabelKind::Number(Some(unit)) = label.kind else {
-        return "";
+    match label.kind {
+        LabelKind::Number(Some(unit)) => unit.symbol(),
+        _ => ending(label).map_or("", |(_, unit)| unit.symbol()),
+    }
+}
+
+/// The name of a label of numbers, and the unit that it ends in: that of its numbers, as in tables.
+fn ending(label: &Label) -> Option<(&str, Unit)> {
+    let (name, word) = label.name.rsplit_once('_')?;
+    let unit = Unit::ending(word)?;
+    let is_own = match label.kind {
+        LabelKind::Text => false,
+        LabelKind::Number(declared) => declared.is_none_or(|of| of == unit),
     };
-    unit.symbol()
+    (is_own && !name.is_empty()).then_some((name, unit))
 }
 
 /// A label as the name of an axis: `Loss`, and with its unit.

@@ -121,3 +121,19 @@ fn links_of_more_rates_than_there_are_charts_stand_beside_each_other() {
     }
     assert_eq!(stems(&draft.charts(&[]), "bars-goodput"), ["bars-goodput"]);
 }
+
+#[test]
+fn labels_whose_names_end_in_a_unit_are_read_with_it() {
+    let mut draft = Draft::new(&[("buffer_kb", None), ("cross_flows", None)]);
+    for label in &mut draft.0.labels[1..] {
+        label.kind = LabelKind::Number(None);
+    }
+    for (buffer, flows) in [("25", "2"), ("150", "1")] {
+        draft.run(&[buffer, flows], &[], &[goodput("cubic", 4e6)]);
+    }
+    let charts = draft.charts(&[]);
+    let bars = named(&charts, "bars-goodput");
+    for wanted in ["buffer 25\u{a0}kB,", "buffer 150\u{a0}kB,", "cross_flows 2"] {
+        assert!(has(bars, wanted), "{wanted}: {:?}", texts(bars));
+    }
+}

@@ -2,6 +2,8 @@
 
 mod statistics;
 
+use std::collections::BTreeMap;
+
 use polars::prelude::{Column as PolarsColumn, DataFrame, DataType, NamedFrom, Series};
 
 use super::filled::frame;
@@ -25,6 +27,9 @@ pub struct StudyTable {
     pub keys: Vec<String>,
     /// Columns of ratios that are read in percent, which their names do not say.
     pub shares: Vec<String>,
+    /// What numbers of a metric are like in the whole study, by its name: what rows about it are read in the unit of,
+    /// in all tables.
+    pub usual: BTreeMap<String, f64>,
     /// The table.
     pub frame: DataFrame,
 }
@@ -39,11 +44,13 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
         .collect();
     let all: Vec<usize> = (0..results.labels.len()).collect();
     let runs: Vec<&StudyRun> = results.runs.iter().collect();
+    let usual = usual(results);
     let table = |name: &str, title: &str, frame| StudyTable {
         name: name.to_owned(),
         title: format!("{}: {title}", results.name),
         keys: keys(&frame, &results.labels),
         shares: Vec::new(),
+        usual: usual.clone(),
         frame,
     };
     let mut tables = vec![
@@ -78,8 +85,23 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
             .map(|(name, title, frame)| table(name, title, frame)),
     );
     let reports = results.reports.iter();
-    tables.extend(reports.map(|table| report(table, &results.labels)));
+    tables.extend(reports.map(|table| report(table, &results.labels, &usual)));
     tables
+}
+
+/// The mean of the middle group of each metric.
+fn usual(results: &StudyResults) -> BTreeMap<String, f64> {
+    let mut means: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for group in &results.groups {
+        let of = means.entry(group.metric.name().to_owned()).or_default();
+        of.push(group.statistics.mean.abs());
+    }
+    let middle = |(name, mut means): (String, Vec<f64>)| {
+        means.retain(|&mean| mean > 0.0);
+        means.sort_by(f64::total_cmp);
+        Some((name, *means.get(means.len() / 2)?))
+    };
+    means.into_iter().filter_map(middle).collect()
 }
 
 /// What a row of flows is made of.
@@ -193,7 +215,7 @@ fn label_column(label: &Label, values: &[Option<&LabelValue>]) -> PolarsColumn {
 ///
 /// # Panics
 /// Never: the columns of a report have distinct names and one length.
-fn report(table: &ReportTable, labels: &[Label]) -> StudyTable {
+fn report(table: &ReportTable, labels: &[Label], usual: &BTreeMap<String, f64>) -> StudyTable {
     let mut rows = 0;
     let columns: Vec<PolarsColumn> = table
         .columns
@@ -219,6 +241,7 @@ fn report(table: &ReportTable, labels: &[Label]) -> StudyTable {
             .filter(|column| column.is_share)
             .map(|column| column.name.clone())
             .collect(),
+        usual: usual.clone(),
         frame,
     }
 }

@@ -359,6 +359,7 @@ mod tests {
             title: "Of groups".to_owned(),
             keys: vec!["capture".to_owned(), "cca".to_owned()],
             shares: Vec::new(),
+            usual: std::collections::BTreeMap::new(),
             frame,
         })
     }

@@ -122,6 +122,7 @@ mod tests {
             title: "Of groups".to_owned(),
             keys: Vec::new(),
             shares: Vec::new(),
+            usual: std::collections::BTreeMap::new(),
             frame: frame.unwrap(),
         };
         let text = "# Of groups\n\n| CCA | Harm |\n| --- | --: |\n| bbr |  |\n| cubic | 0.5 |\n";

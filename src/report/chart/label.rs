@@ -256,9 +256,7 @@ pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
     // Ports that were used again get a number.
     let mut seen: HashMap<_, u32, RandomState> = HashMap::default();
     let mut number = |flow: &FlowEnds| {
-        let count = seen
-            .entry((flow.src, flow.dst, flow.is_udp))
-            .or_default();
+        let count = seen.entry((flow.src, flow.dst, flow.is_udp)).or_default();
         *count += 1;
         *count
     };

@@ -6,7 +6,7 @@ use ccanalyze::Analysis;
 use ccanalyze::analyze::Config;
 
 use super::cli::run;
-use super::support::{capture, records, with_records};
+use super::support::capture;
 
 #[test]
 fn a_label_that_no_flow_gets_is_said() {
@@ -566,37 +566,4 @@ fn runs_of_one_group_that_hold_the_same_connection_are_said() {
     // One in each group, and two of one group that are not the same.
     let said = study("[\"cubic_3.pcap\", \"cubic_4.pcap\", \"{cca}_1.pcap\"]");
     assert!(!said.contains("hold the same connection"), "{said}");
-}
-
-/// Means of completion times are of the downloads that had ended, however few these are.
-#[test]
-fn completion_times_of_few_flows_are_said() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = fs::read(capture("drop-one.pcap")).unwrap();
-    let begun = with_records(&whole, records(&whole).take(100));
-    fs::write(
-        folder.path().join("s.toml"),
-        "[analysis]\nmin_flow = \"10kB\"\n[[runs]]\nfiles = \"{run}.pcap\"\n",
-    )
-    .unwrap();
-    let warning = |captures: &[&[u8]]| {
-        for (number, bytes) in captures.iter().enumerate() {
-            fs::write(folder.path().join(format!("{number}.pcap")), bytes).unwrap();
-        }
-        let run = run(
-            folder.path(),
-            &["study", "s.toml", "--out", "s", "--no-charts"],
-        );
-        assert_eq!(run.status, 0, "{}", run.stderr);
-        let said = run.stderr.lines();
-        let mut said = said.filter(|line| line.contains("had completed when"));
-        said.next().map(str::to_owned)
-    };
-    assert_eq!(warning(&[&whole, &begun]), None, "one of two");
-    assert_eq!(warning(&[&begun, &begun]), None, "none completed");
-    let said = warning(&[&whole, &begun, &begun]).unwrap();
-    assert!(
-        said.starts_with("warning: 1 of 3 flows had completed"),
-        "{said}"
-    );
 }

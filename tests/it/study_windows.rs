@@ -8,7 +8,7 @@ use ccanalyze::study::{Metric, StudyPlan, StudyResults, Values};
 
 use super::cli::run;
 use super::directions::Wire;
-use super::support::{capture, close};
+use super::support::{capture, close, records, with_records};
 
 const MS: u64 = 1_000_000;
 
@@ -336,4 +336,37 @@ fn groups_of_nearly_the_same_length_are_not_said() {
         let said = run.stderr.contains("different lengths of time");
         assert_eq!(said, is_said, "{second}: {}", run.stderr);
     }
+}
+
+/// Means of completion times are of the downloads that had ended, however few these are.
+#[test]
+fn completion_times_of_few_flows_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(capture("drop-one.pcap")).unwrap();
+    let begun = with_records(&whole, records(&whole).take(100));
+    fs::write(
+        folder.path().join("s.toml"),
+        "[analysis]\nmin_flow = \"10kB\"\n[[runs]]\nfiles = \"{run}.pcap\"\n",
+    )
+    .unwrap();
+    let warning = |captures: &[&[u8]]| {
+        for (number, bytes) in captures.iter().enumerate() {
+            fs::write(folder.path().join(format!("{number}.pcap")), bytes).unwrap();
+        }
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = run.stderr.lines();
+        let mut said = said.filter(|line| line.contains("had completed when"));
+        said.next().map(str::to_owned)
+    };
+    assert_eq!(warning(&[&whole, &begun]), None, "one of two");
+    assert_eq!(warning(&[&begun, &begun]), None, "none completed");
+    let said = warning(&[&whole, &begun, &begun]).unwrap();
+    assert!(
+        said.starts_with("warning: 1 of 3 flows had completed"),
+        "{said}"
+    );
 }

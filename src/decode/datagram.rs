@@ -1,7 +1,7 @@
 //! UDP datagrams, for those who ask for them.
 
 use super::fragments::Fragment;
-use super::ip::IpHeader;
+use super::ip::{self, IpHeader};
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint};
 use crate::time::CaptureTime;
@@ -93,8 +93,8 @@ impl Transport {
     #[must_use]
     pub const fn of(protocol: u8) -> Option<Self> {
         match protocol {
-            6 => Some(Self::Tcp),
-            17 => Some(Self::Udp),
+            ip::TCP => Some(Self::Tcp),
+            ip::UDP => Some(Self::Udp),
             _ => None,
         }
     }

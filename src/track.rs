@@ -58,6 +58,7 @@ use ids::Step;
 use packet_size::Mss;
 use quiet::on_quiet;
 use repair::Heard;
+use rtt::OwnEcho;
 use set_back::on_dated_back;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
@@ -494,15 +495,17 @@ impl HalfFlow {
         by_timer: bool,
         sink: &mut S,
     ) {
-        self.echoes_news = true;
         // For the data of `dir`, the peer's echo is the way to the sender and back; and the
         // time that it had nothing to send.
         let is_late = by_timer
             || self.is_answered()
                 && (rtt_ns > self.delays.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns));
-        if !is_late {
+        self.own_echo = if is_late {
+            OwnEcho::News
+        } else {
             self.delays.upstream.add(rtt_ns);
-        }
+            OwnEcho::Counted
+        };
         sink.timestamp_rtt(dir.reversed(), at, rtt_ns);
     }
 
@@ -511,7 +514,7 @@ impl HalfFlow {
     fn has_sent(&mut self, at: CaptureTime) {
         // A segment of the peer asks for an ACK, which takes an id of its own.
         self.owes_ack = false;
-        self.echoes_news = false;
+        self.own_echo = OwnEcho::Old;
         self.packets += 1;
         self.times.note_packet(at);
     }

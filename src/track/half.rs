@@ -16,7 +16,7 @@ use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
 use super::repair::Repair;
 use super::rows::Rows;
-use super::rtt::Echoes;
+use super::rtt::{Echoes, OwnEcho};
 use super::scoreboard::Scoreboard;
 use super::seen_acks::SeenAcks;
 use super::set_back::DatedBack;
@@ -71,8 +71,8 @@ pub(super) struct HalfFlow {
     pub(super) emissions: Emissions,
     /// The peer has sent something since this sender's last packet: an ACK may be under way.
     pub(super) owes_ack: bool,
-    /// The packet that is judged echoes what none before it did.
-    pub(super) echoes_news: bool,
+    /// What the packet that is judged echoes.
+    pub(super) own_echo: OwnEcho,
     pub(super) seen_acks: SeenAcks,
 
     // Its receiver.

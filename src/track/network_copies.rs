@@ -5,7 +5,7 @@ use super::delays::{TIMER_NS_MIN, nearly};
 use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
-use super::rtt::later;
+use super::rtt::{OwnEcho, later};
 use crate::decode::Segment;
 use crate::event::{Class, Evidence};
 
@@ -95,7 +95,7 @@ impl HalfFlow {
     /// Whether the segment that is judged echoes what no packet of its sender did before, so that it is none of these
     /// again, and later than all of them. Where copies pass, the ACK that it echoes may have been recorded too late.
     pub(super) fn cannot_be_a_copy(&self) -> bool {
-        self.echoes_news && !self.seen_acks.expects_copies()
+        self.own_echo != OwnEcho::Old && !self.seen_acks.expects_copies()
     }
 
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.

@@ -6,14 +6,35 @@ use super::delays::{Delays, PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::repair::Heard;
-use super::rtt::Echoes;
+use super::rtt::{Echoes, OwnEcho};
 use crate::decode::Segment;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
 
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
+    ///
+    /// What a timer or a probe brings echoes what its sender had heard long before: the time since is that of its
+    /// silence, and tells nothing of the way to it.
     pub(super) fn reason(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
+        let with_own = self.delays.upstream;
+        if self.own_echo == OwnEcho::Counted {
+            self.delays.upstream = with_own.before_latest();
+        }
+        let reason = self.reason_by_others(start, end, at);
+        let ran_out = self
+            .repair
+            .timeout
+            .as_deref()
+            .is_some_and(|after| after.at == at);
+        if !ran_out && reason != Reason::TailProbe {
+            self.delays.upstream = with_own;
+        }
+        reason
+    }
+
+    /// The same, by what the packets before it tell of the path.
+    fn reason_by_others(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let len = (end - start) as u32;
         let quiet_since = self.quiet_since(at);
@@ -54,7 +75,7 @@ impl HalfFlow {
         let timed_out = silence_ns > timer_ns
             || self.is_unasked(start, end, at)
             || self.ran_out_while_writing(start, at, timer_ns)
-            || self.ran_out_while_told(start, at, timer_ns);
+            || self.ran_out_while_told(start, at);
         if timed_out {
             return self.timed_out(at, len);
         }
@@ -275,11 +296,12 @@ impl HalfFlow {
         past.zip(ns).is_some_and(|(past, ns)| at.since(past) > ns)
     }
 
-    /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, though ACKs told of data above,
-    /// and neither data passed for a round trip nor any ACK that can have brought it about. A repeat that was asked for
-    /// meanwhile need not set the timer anew (RFC 6298 sections 5.1 to 5.3).
-    fn ran_out_while_told(&self, start: i64, at: CaptureTime, timer_ns: i64) -> bool {
+    /// Whether the left edge, at `start`, has waited longer than the quickest of timers for an ACK, though ACKs told of
+    /// data above, and neither data passed for a round trip nor any ACK that can have brought it about. A repeat that was
+    /// asked for meanwhile need not set the timer anew (RFC 6298 sections 5.1 to 5.3).
+    fn ran_out_while_told(&self, start: i64, at: CaptureTime) -> bool {
         let round_trip_ns = self.delays.round_trip_ns().max(PROBE_NS_MIN);
+        let timer_ns = nearly(TIMER_NS_MIN).max(round_trip_ns);
         Some(start) <= self.una
             && Self::is_long_since(self.times.progress_at, Some(timer_ns), at)
             && Self::is_long_since(self.times.data_at, Some(round_trip_ns), at)
@@ -334,8 +356,13 @@ impl HalfFlow {
         if !(self.sack.are_seen || self.sack.are_cut()) {
             return self.was_asked_once(earlier, at);
         }
+        // It runs from when they were sent or from the last progress on, whatever was repeated since (RFC 6298 section 5).
+        let first = self.in_flight.earlier.first(earlier.start);
+        let sent_at = first.map_or(earlier.at, |first| first.at);
+        let set_at = self.times.progress_at.max(Some(sent_at));
+        let set_at = set_at.map_or(earlier.at, |set_at| set_at.min(earlier.at));
         self.sack.are_seen
-            && at.since(earlier.at) >= nearly(TIMER_NS_MIN)
+            && at.since(set_at) >= nearly(TIMER_NS_MIN)
             && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))
     }
 

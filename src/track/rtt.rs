@@ -253,6 +253,18 @@ impl Echoes {
     }
 }
 
+/// What the packet that is judged echoes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum OwnEcho {
+    /// Nothing, or what one before it did.
+    #[default]
+    Old,
+    /// What none before it did.
+    News,
+    /// The same, and the time since that is the latest in the [`Estimate`] of the way to the sender and back.
+    Counted,
+}
+
 /// Whether timestamp `a` is later than `b`, modulo 2^32 (RFC 7323 section 5.2).
 #[inline]
 pub(super) fn later(a: u32, b: u32) -> bool {
@@ -303,6 +315,18 @@ impl Estimate {
         }
         self.latest_us = microseconds(rtt_ns);
         self.min_us = self.min_us.min(self.latest_us);
+    }
+
+    /// The same before the latest sample, but for the smallest delay: RFC 6298's steps backwards, to a microsecond.
+    pub(super) fn before_latest(&self) -> Self {
+        let latest = i64::from(self.latest_us) * 1000;
+        let smoothed = (8 * self.smoothed - latest) / 7;
+        let variation = (4 * self.variation - (latest - smoothed).abs()) / 3;
+        Self {
+            smoothed: smoothed.max(0),
+            variation: variation.max(0),
+            ..*self
+        }
     }
 
     /// Lowers the smallest delay to `ns`, which was measured otherwise, where one is known.

@@ -115,3 +115,50 @@ fn what_echoes_none_of_the_acks_that_told_of_its_hole_is_the_original_though_oth
     assert_eq!(late(1), Some((1000, Class::Reordered)));
     assert_eq!(late(9), Some((1000, Class::Retransmission)));
 }
+
+#[test]
+fn what_a_timer_brings_echoes_how_long_its_sender_was_silent_and_not_how_long_the_way_to_it_is() {
+    // What passes here for the sender is answered a millisecond later. A timer that ran 200 ms from the last progress
+    // on, 24 ms before `ms`, brings a repeat that echoes what passed 135 ms before it.
+    let lost = |ms: i64, from: i64, longer: i64| {
+        let [a, b, c, d] = [0, 1000, 2000, 3000].map(|len| from + len);
+        let [told, goes_on, again] = [20, 21, 41].map(|then| ms + then);
+        let [repeat, acked] = [176, 196].map(|then| ms + then + longer);
+        format!(
+            "{ms} A>B data {a}..{b} ack 0 ts {ms}/{0}
+             {ms} A>B data {b}..{c} ack 0 ts {ms}/{0}
+             {told} B>A ack {a} sack {b}..{c} ts {told}/{0}
+             {goes_on} A>B data {c}..{d} ack 0 ts {goes_on}/{told}
+             {again} B>A ack {a} sack {b}..{d} ts {again}/{0}
+             {repeat} A>B data {a}..{b} ack 0 ts {repeat}/{again}
+             {acked} B>A ack {d} ts {acked}/{repeat}
+             ",
+            ms - 24
+        )
+    };
+    let steady: String = (0..8)
+        .map(|n| {
+            let (sent, acked) = (100 + 25 * n, 121 + 25 * n);
+            let (from, to) = (1000 * n, 1000 * (n + 1));
+            format!(
+                "{sent} A>B data {from}..{to} ack 0 ts {sent}/{}
+                 {acked} B>A ack {to} ts {acked}/{sent}
+                 {} A>B ack 0 ts {0}/{acked}
+                 ",
+                sent - 1,
+                acked + 1
+            )
+        })
+        .collect();
+    let reasons = |trace: &str| {
+        let rows = play(&opened(trace)).rows;
+        let reasons = rows.iter().filter_map(|row| row.verdict.reason);
+        reasons.collect::<Vec<_>>()
+    };
+    let once = format!("{steady}{}", lost(320, 8000, 0));
+    assert_eq!(reasons(&once), [Reason::Timeout]);
+    // Nor does the next one find a longer way, however long the timer before it took.
+    let [longer, then] = [lost(320, 8000, 600), lost(1140, 11_000, 0)];
+    let twice = format!("{steady}{longer}{then}");
+    assert_eq!(reasons(&twice), [Reason::Timeout; 2]);
+}

@@ -73,6 +73,7 @@ impl HalfFlow {
                 .forget_queue(self.delays.downstream.min_ns());
         }
         let timed_out = silence_ns > timer_ns
+            || silence_ns > nearly(TIMER_NS_MIN) && self.is_edge_untold(start)
             || self.is_unasked(start, end, at)
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at);
@@ -289,6 +290,15 @@ impl HalfFlow {
         };
         let reaction_ns = self.delays.upstream.patience_ns() + overtaken_ns;
         Some(reaction_ns.max(PROBE_NS_MIN))
+    }
+
+    /// Whether no ACK has told of anything above the left edge, at `start`, so that only a timer, however short, or a
+    /// probe brings it again.
+    fn is_edge_untold(&self, start: i64) -> bool {
+        self.una == Some(start)
+            && self.acks.dup_run == 0
+            && self.board.highest_end().is_none()
+            && !self.sack.are_cut()
     }
 
     /// Whether more than `ns` have gone by at `at` since `past`, where both are known.

@@ -376,6 +376,36 @@ fn what_nothing_asked_for_is_a_timers_however_short_that_is() {
 }
 
 #[test]
+fn what_is_repeated_though_no_ack_told_of_anything_is_a_timers_however_long_a_round_trip_takes() {
+    // Answers take 300 ms, and nothing is told of what is lost: who waits for 200 ms repeats it sooner.
+    let steady: String = (0..8)
+        .map(|n| {
+            let (sent, acked) = (100 + 310 * n, 400 + 310 * n);
+            let (from, to) = (1000 * n, 1000 * (n + 1));
+            format!("{sent} A>B data {from}..{to}\n{acked} B>A ack {to}\n")
+        })
+        .collect();
+    let reason = |told: &str, at: u32| {
+        let trace = format!(
+            "{steady}
+             2580 A>B data 8000..9000
+             2581 A>B data 9000..10000
+             2582 A>B data 10000..11000
+             {told}
+             {at} A>B data 8000..9000"
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason("", 2770), Some(Reason::Timeout));
+    // No timer is as short, or a duplicate ACK may be one of several of which the others were lost.
+    assert_eq!(reason("", 2750), Some(Reason::Fast));
+    let told = "2765 B>A ack 8000";
+    assert_eq!(reason(told, 2770), Some(Reason::Fast));
+    let reported = format!("{told} sack 9000..10000");
+    assert_eq!(reason(&reported, 2770), Some(Reason::Fast));
+}
+
+#[test]
 fn what_goes_on_in_the_instant_in_which_an_ack_came_was_asked_for() {
     // At the sender: by the time since the first repeat of 0..1000 the second may be a timer's, but with it comes new
     // data, for which a timer leaves no room (RFC 5681 section 3.1), and no other ACK came in between.

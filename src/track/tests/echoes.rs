@@ -136,7 +136,7 @@ fn what_a_timer_brings_echoes_how_long_its_sender_was_silent_and_not_how_long_th
             ms - 24
         )
     };
-    let steady: String = (0..8)
+    let steady = (0..8)
         .map(|n| {
             let (sent, acked) = (100 + 25 * n, 121 + 25 * n);
             let (from, to) = (1000 * n, 1000 * (n + 1));
@@ -149,7 +149,8 @@ fn what_a_timer_brings_echoes_how_long_its_sender_was_silent_and_not_how_long_th
                 acked + 1
             )
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let reasons = |trace: &str| {
         let rows = play(&opened(trace)).rows;
         let reasons = rows.iter().filter_map(|row| row.verdict.reason);

@@ -378,13 +378,14 @@ fn what_nothing_asked_for_is_a_timers_however_short_that_is() {
 #[test]
 fn what_is_repeated_though_no_ack_told_of_anything_is_a_timers_however_long_a_round_trip_takes() {
     // Answers take 300 ms, and nothing is told of what is lost: who waits for 200 ms repeats it sooner.
-    let steady: String = (0..8)
+    let steady = (0..8)
         .map(|n| {
             let (sent, acked) = (100 + 310 * n, 400 + 310 * n);
             let (from, to) = (1000 * n, 1000 * (n + 1));
             format!("{sent} A>B data {from}..{to}\n{acked} B>A ack {to}\n")
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let reason = |told: &str, at: u32| {
         let trace = format!(
             "{steady}

@@ -79,6 +79,7 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         return Args::command().error(ErrorKind::MissingRequiredArgument, said);
     }
     let in_study = typed.get(1).is_some_and(|word| word == "study");
+    let in_draft = in_study && typed.get(2).is_some_and(|word| word == "init");
     let in_path = typed.get(1).is_some_and(|word| word == "path");
     if let Some(word) = word(&error, ContextKind::InvalidSubcommand).filter(|_| in_study) {
         let said = format!(
@@ -99,6 +100,8 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let mut later = typed.iter().skip(2);
     let tip = if let Some((_, place)) = in_manifest.filter(|_| in_study) {
         format!("the manifest says it: {place}")
+    } else if let Some(tip) = tip_of_draft(&unknown).filter(|_| in_draft) {
+        tip.to_owned()
     } else if let Some(command) = later.find(|word| is_command(Path::new(word))) {
         comes_first(&command.to_string_lossy())
     } else if in_path && !unknown.starts_with('-') {
@@ -111,6 +114,17 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let tip = ContextValue::StyledStrs(vec![tip.into()]);
     error.insert(ContextKind::Suggested, tip);
     error
+}
+
+/// What may be meant where a draft of a manifest is asked for with something else than a folder.
+fn tip_of_draft(unknown: &str) -> Option<&'static str> {
+    match unknown {
+        "-o" | "--out" => {
+            Some("a draft goes to standard output: `ccanalyze study init FOLDER > study.toml`")
+        }
+        option if option.starts_with('-') => None,
+        _ => Some("name the folder alone: what is in it is found"),
+    }
 }
 
 /// The command that has an option of this very name: an option that is like it is not what was meant.
@@ -241,5 +255,22 @@ mod tests {
         let said = said("ccanalyze study one.toml two.toml --out s");
         assert!(said.contains("'two.toml' is one too many"), "{said}");
         assert!(said.contains("Usage: ccanalyze study"), "{said}");
+    }
+
+    #[test]
+    fn a_draft_is_of_one_folder_and_goes_to_standard_output() {
+        for out in ["-o", "--out"] {
+            let said = said(&format!("ccanalyze study init traces {out} study.toml"));
+            assert!(
+                said.contains(
+                    "tip: a draft goes to standard output: `ccanalyze study init FOLDER > "
+                ),
+                "{said}"
+            );
+        }
+        let two = said("ccanalyze study init traces/a.pcap traces/b.pcap");
+        assert!(two.contains("tip: name the folder alone"), "{two}");
+        let misspelt = said("ccanalyze study init traces --templat x");
+        assert!(misspelt.contains("'--template'"), "{misspelt}");
     }
 }

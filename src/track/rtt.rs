@@ -385,4 +385,23 @@ mod tests {
         }
         assert_eq!(samples, 2 * FLIGHT);
     }
+
+    #[test]
+    fn the_latest_sample_is_taken_out_again_to_some_microseconds() {
+        let mut before = Estimate::default();
+        for ns in [20_000_000, 26_000_000, 21_000_000] {
+            before.add(ns);
+        }
+        for latest in [1_000, 23_456_789, 168_000_999] {
+            let mut with = before;
+            with.add(latest);
+            let again = with.before_latest();
+            // The latest is known to a microsecond, and four variations count.
+            let off_ns = [
+                again.smoothed_ns() - before.smoothed_ns(),
+                again.patience_ns() - before.patience_ns(),
+            ];
+            assert!(off_ns.iter().all(|ns| ns.abs() < 2_000), "{off_ns:?}");
+        }
+    }
 }

@@ -369,8 +369,8 @@ impl HalfFlow {
         // It runs from when they were sent or from the last progress on, whatever was repeated since (RFC 6298 section 5).
         let first = self.in_flight.earlier.first(earlier.start);
         let sent_at = first.map_or(earlier.at, |first| first.at);
-        let set_at = self.times.progress_at.max(Some(sent_at));
-        let set_at = set_at.map_or(earlier.at, |set_at| set_at.min(earlier.at));
+        let progress_at = self.times.progress_at.unwrap_or(sent_at);
+        let set_at = progress_at.max(sent_at).min(earlier.at);
         self.sack.are_seen
             && at.since(set_at) >= nearly(TIMER_NS_MIN)
             && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))

@@ -3,22 +3,54 @@
 mod group;
 mod in_order;
 
+use std::ops::Range;
+
 use super::blocks::{self, Blocks};
 use super::packed::{Packed, PackedTable};
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow};
 use crate::capture::display_name;
-use crate::event::{ClassifiedSegment, LossPlace, Reason};
+use crate::decode::Endpoint;
+use crate::event::{ClassifiedSegment, Direction, LossPlace, Reason};
+use crate::flow::ConnectionIdentity;
+use crate::observe;
 
 use group::SegmentGroup;
 use in_order::InOrder;
 
-/// What the rows of one flow have in common, written once for all of them.
+/// A flow that has rows, and what these have in common, written once for all of them.
 struct OfFlow<'a> {
     capture: &'a CaptureAnalysis,
-    flow: Flow<'a>,
-    src: String,
-    dst: String,
+    connection_id: u64,
+    connection: &'a ConnectionIdentity,
+    dir: Direction,
+    segments: &'a observe::SegmentRows,
+    src: Box<str>,
+    dst: Box<str>,
+}
+
+impl<'a> OfFlow<'a> {
+    /// `None` of a flow without rows, as where they were given up: of many small flows what is said of each takes more
+    /// than its rows.
+    fn of(capture: &'a CaptureAnalysis, flow: &Flow<'a>) -> Option<Self> {
+        let segments = flow.record.segments();
+        let (src, dst) = flow.ends();
+        let text = |end: Endpoint| end.ip().to_string().into();
+        (!segments.is_empty()).then(|| Self {
+            capture,
+            connection_id: flow.connection_id,
+            connection: &flow.connection().identity,
+            dir: flow.record.dir,
+            segments,
+            src: text(src),
+            dst: text(dst),
+        })
+    }
+
+    fn ports(&self) -> (u64, u64) {
+        let (src, dst) = self.connection.ends(self.dir);
+        (src.port().into(), dst.port().into())
+    }
 }
 
 /// The table of the segments of a run, of which no more is made at a time than is asked for.
@@ -31,7 +63,7 @@ pub struct SegmentTable<'a> {
 /// Where the flows and files of a capture are among all.
 struct OfCapture<'a> {
     capture: &'a CaptureAnalysis,
-    first_flow: usize,
+    flows: Range<usize>,
     first_file: usize,
 }
 
@@ -45,17 +77,16 @@ impl<'a> SegmentTable<'a> {
             files: Vec::new(),
         };
         for capture in &analysis.captures {
+            let first_flow = table.flows.len();
+            let flows = capture.flows();
+            table
+                .flows
+                .extend(flows.filter_map(|flow| OfFlow::of(capture, &flow)));
             table.captures.push(OfCapture {
                 capture,
-                first_flow: table.flows.len(),
+                flows: first_flow..table.flows.len(),
                 first_file: table.files.len(),
             });
-            table.flows.extend(capture.flows().map(|flow| OfFlow {
-                capture,
-                flow,
-                src: flow.ends().0.ip().to_string(),
-                dst: flow.ends().1.ip().to_string(),
-            }));
             let files = capture.files.iter();
             table
                 .files
@@ -153,7 +184,7 @@ impl<'a> SegmentRows<'a> {
                         end = found.map_or(ordinal + 1, |(.., end)| end);
                     }
                     let place = Place {
-                        flow: of.first_flow as u32 + flow,
+                        flow: of.flows.start as u32 + flow,
                         file,
                         frame: lead.wrapping_add(ordinal),
                     };
@@ -167,7 +198,8 @@ impl<'a> SegmentRows<'a> {
                 return;
             };
             self.next += 1;
-            self.current = Some((of, InOrder::new(of.capture)));
+            let flows = &self.table.flows[of.flows.clone()];
+            self.current = Some((of, InOrder::new(flows)));
         }
     }
 
@@ -203,11 +235,11 @@ impl<'a> SegmentRow<'a> {
 pub(super) fn columns<'a>() -> Vec<Column<SegmentRow<'a>>> {
     column_list![
     "capture" "-" Name |row| Some(&row.of().capture.name);
-    "connection_id" "-" Count |row| Some(row.of().flow.connection_id);
-    "src_ip" "-" Name |row| Some(&row.of().src);
-    "src_port" "-" Count |row| Some(u64::from(row.of().flow.ends().0.port()));
-    "dst_ip" "-" Name |row| Some(&row.of().dst);
-    "dst_port" "-" Count |row| Some(u64::from(row.of().flow.ends().1.port()));
+    "connection_id" "-" Count |row| Some(row.of().connection_id);
+    "src_ip" "-" Name |row| Some(&*row.of().src);
+    "src_port" "-" Count |row| Some(row.of().ports().0);
+    "dst_ip" "-" Name |row| Some(&*row.of().dst);
+    "dst_port" "-" Count |row| Some(row.of().ports().1);
     "file" "-" Name SegmentRow::file;
     "frame" "-" Count SegmentRow::frame;
     "time_ns" "-" Whole |row| Some(row.segment.at.as_ns());

@@ -132,13 +132,11 @@ impl SegmentGroup {
         };
         vec![
             self.flows.column(|flow| text(&of(flow).capture.name)),
-            self.flows.column(|flow| count(of(flow).flow.connection_id)),
+            self.flows.column(|flow| count(of(flow).connection_id)),
             self.flows.column(|flow| text(&of(flow).src)),
-            self.flows
-                .column(|flow| count(of(flow).flow.ends().0.port().into())),
+            self.flows.column(|flow| count(of(flow).ports().0)),
             self.flows.column(|flow| text(&of(flow).dst)),
-            self.flows
-                .column(|flow| count(of(flow).flow.ends().1.port().into())),
+            self.flows.column(|flow| count(of(flow).ports().1)),
             self.files.column(|file| table.file(file).map(Shared::Text)),
             Packed::Numbers(&self.frames),
             Packed::Numbers(&self.times),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::analyze::{CaptureAnalysis, Flow};
+use super::OfFlow;
 use crate::event::ClassifiedSegment;
 use crate::observe::{Ordinals, Rest};
 
@@ -16,13 +16,12 @@ const OTHERS: u32 = 1 << 31;
 ///
 /// Nearly all records are of one flow at most, so that a look at each position tells whose turn it is.
 pub(super) struct InOrder<'a> {
-    flows: Vec<Flow<'a>>,
-    rests: Vec<Rest<'a>>,
-    /// Flows that have begun and have segments left, by their place in `flows`.
-    active: Vec<(usize, Ordinals<'a>)>,
+    flows: &'a [OfFlow<'a>],
+    /// Flows that have begun and have segments in the span or behind it.
+    active: Vec<Active<'a>>,
     /// How many flows have begun.
     begun: usize,
-    /// Whose segment is at each position of the span: place in `flows` plus one; with [`OTHERS`], not its alone.
+    /// Whose segment is at each position of the span: place in `active` plus one; with [`OTHERS`], not its alone.
     turns: Vec<u32>,
     /// Those of the other segments at a position, an aggregate's of Wi-Fi frames, in order.
     others: VecDeque<(u64, u32)>,
@@ -32,12 +31,18 @@ pub(super) struct InOrder<'a> {
     next: usize,
 }
 
+/// A flow whose segments are being gone through.
+struct Active<'a> {
+    /// Place in `flows`.
+    flow: u32,
+    /// Of the segments behind the span.
+    ordinals: Ordinals<'a>,
+    rest: Rest<'a>,
+}
+
 impl<'a> InOrder<'a> {
-    pub(super) fn new(capture: &'a CaptureAnalysis) -> Self {
-        let flows: Vec<Flow<'a>> = capture.flows().collect();
-        let rests = flows.iter().map(|flow| flow.record.segments().rest());
+    pub(super) fn new(flows: &'a [OfFlow<'a>]) -> Self {
         Self {
-            rests: rests.collect(),
             flows,
             active: Vec::new(),
             begun: 0,
@@ -51,38 +56,41 @@ impl<'a> InOrder<'a> {
     /// Finds out about the next span; `false` when there are no more segments.
     fn turn(&mut self) -> bool {
         self.start += self.turns.len() as u64;
+        self.active.retain(|flow| flow.ordinals.peek().is_some());
         if self.active.is_empty() {
             // Nothing can be before the next connection.
             let Some(flow) = self.flows.get(self.begun) else {
                 return false;
             };
-            self.start = self.start.max(flow.connection().identity.first_ordinal);
+            self.start = self.start.max(flow.connection.first_ordinal);
         }
         let end = self.start + SPAN;
         while let Some(flow) = self.flows.get(self.begun)
-            && flow.connection().identity.first_ordinal < end
+            && flow.connection.first_ordinal < end
         {
-            let ordinals = flow.record.segments().ordinals();
-            self.active.push((self.begun, ordinals));
+            self.active.push(Active {
+                flow: self.begun as u32,
+                ordinals: flow.segments.ordinals(),
+                rest: flow.segments.rest(),
+            });
             self.begun += 1;
         }
         self.turns.clear();
         self.turns.resize(SPAN as usize, 0);
         self.next = 0;
         let (start, turns, others) = (self.start, &mut self.turns, &mut self.others);
-        self.active.retain_mut(|(flow, ordinals)| {
+        for (mark, Active { ordinals, .. }) in (1..).zip(&mut self.active) {
             while let Some(ordinal) = ordinals.peek().filter(|&ordinal| ordinal < end) {
                 let turn = &mut turns[(ordinal - start) as usize];
                 if *turn == 0 {
-                    *turn = *flow as u32 + 1;
+                    *turn = mark;
                 } else {
                     *turn |= OTHERS;
-                    others.push_back((ordinal, *flow as u32 + 1));
+                    others.push_back((ordinal, mark));
                 }
                 ordinals.next();
             }
-            ordinals.peek().is_some()
-        });
+        }
         others
             .make_contiguous()
             .sort_by_key(|&(ordinal, _)| ordinal);
@@ -107,12 +115,13 @@ impl<'a> InOrder<'a> {
             let first = self.start + self.next as u64;
             let (mut looked_at, mut has_others) = (0, false);
             for &turn in turns {
-                if let Some(flow) = (turn & !OTHERS).checked_sub(1) {
+                if let Some(place) = (turn & !OTHERS).checked_sub(1) {
                     if wanted == 0 {
                         break;
                     }
                     wanted -= 1;
-                    each(flow, self.rests[flow as usize].next(first + looked_at));
+                    let active = &mut self.active[place as usize];
+                    each(active.flow, active.rest.next(first + looked_at));
                     if turn & OTHERS != 0 {
                         has_others = true;
                         break;

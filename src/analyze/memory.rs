@@ -8,14 +8,10 @@ use rayon::prelude::*;
 use super::pruning::Pruning;
 use super::shard::Shard;
 use crate::flow::ConnectionTable;
-use crate::observe::{ConnectionRecord, Recorder};
+use crate::observe::Recorder;
 
 /// Most that a record adds: a connection with a flow in its first bin, and room for more of them.
 const RECORD_GROWTH_BYTES: u64 = 4096;
-
-/// What becomes of a connection of one packet with payload: its record, with a bin and what the
-/// allocator adds.
-const SINGLE_BYTES: usize = size_of::<ConnectionRecord>() + 256;
 
 /// Records between two looks, at most: a look adds up what each shard has counted.
 const RECORDS_MAX: u64 = 1 << 17;
@@ -170,9 +166,7 @@ impl Memory {
 }
 
 fn held_bytes<const SEGMENTS: bool>(shards: &mut [Shard<SEGMENTS>]) -> u64 {
-    let bytes = shards
-        .iter_mut()
-        .map(|shard| shard.memory_bytes(SINGLE_BYTES) as u64);
+    let bytes = shards.iter_mut().map(|shard| shard.memory_bytes() as u64);
     bytes.sum()
 }
 

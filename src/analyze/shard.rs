@@ -81,15 +81,14 @@ impl<const SEGMENTS: bool> Shard<SEGMENTS> {
 
 /// Memory.
 impl<const SEGMENTS: bool> Shard<SEGMENTS> {
-    /// What all takes, in bytes, and will take of what goes on; a connection of one packet with payload `single_bytes`.
-    pub(super) fn memory_bytes(&mut self, single_bytes: usize) -> usize {
-        let singles = self.connections.singles_with_payload() * single_bytes;
+    /// What all takes, in bytes, and will take of what goes on.
+    pub(super) fn memory_bytes(&mut self) -> usize {
         let kept: usize = self.recorders_mut().map(|kept| kept.memory_bytes()).sum();
         let others = self
             .conversations
             .as_ref()
             .map_or(0, ConversationTable::memory_bytes);
-        self.connections.memory_bytes() + singles + others + kept
+        self.connections.memory_bytes() + others + kept
     }
 
     /// How many were put away by limits.

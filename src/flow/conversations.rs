@@ -115,7 +115,8 @@ impl<F> Conversation<F> {
     fn bytes<O: Observer<Sink = F>>(&self) -> (usize, (usize, usize)) {
         let expected = |parts: usize| match self.payload_bytes {
             0 => (0, 0),
-            _ => O::expected_bytes(parts),
+            // Of datagrams there are no rows.
+            _ => O::expected_bytes(parts, 0),
         };
         match &self.state {
             State::Young(young) => {

@@ -24,8 +24,9 @@ pub(super) struct HalfOpen {
     index: Index,
     begun: Pieces<Begun>,
     answers: Answers,
-    /// How many of them have payload.
+    /// How many of them have payload, and of how many of these what can be spared was given up.
     with_payload: usize,
+    given_up: usize,
     /// None has been silent for longer, and none of those whose SYN was refused: without these, time
     /// and again all would be looked through in vain.
     silent_since: CaptureTime,
@@ -79,6 +80,11 @@ impl Beginning {
         std::iter::once(self.first).chain(self.answer)
     }
 
+    /// Whether what can be spared of them was given up.
+    pub(super) fn gave_up(&self) -> bool {
+        self.first.gave_up()
+    }
+
     /// Who talks to whom, and in which direction the first packet goes.
     pub(super) fn identity(&self) -> (ConnectionIdentity, Direction) {
         ConnectionIdentity::from_first((self.src, self.dst), self.first.flags(), self.start)
@@ -128,6 +134,11 @@ impl Begun {
         }
     }
 
+    /// Payload of its packet, in bytes.
+    fn payload_bytes(&self) -> u64 {
+        self.packet.payload_len().into()
+    }
+
     /// A SYN without payload.
     fn is_syn(&self) -> bool {
         let flags = self.packet.flags();
@@ -146,6 +157,7 @@ impl HalfOpen {
             begun: Pieces::default(),
             answers: Answers::default(),
             with_payload: 0,
+            given_up: 0,
             silent_since: CaptureTime::MAX,
             refused_since: CaptureTime::MAX,
         }
@@ -180,6 +192,28 @@ impl HalfOpen {
         self.with_payload
     }
 
+    /// How many have payload and more kept of them than has to be.
+    pub(super) fn with_details(&self) -> usize {
+        self.with_payload - self.given_up
+    }
+
+    /// Payload of each of these, in bytes.
+    pub(super) fn details(&self) -> impl Iterator<Item = u64> {
+        let kept = self.begun.iter().filter(|begun| !begun.packet.gave_up());
+        kept.map(Begun::payload_bytes).filter(|&bytes| bytes > 0)
+    }
+
+    /// No more is kept of those of them with at most so much payload than has to be.
+    pub(super) fn give_up(&mut self, payload_bytes: u64) {
+        let small = 1..=payload_bytes;
+        for begun in self.begun.iter_mut() {
+            if small.contains(&begun.payload_bytes()) && !begun.packet.gave_up() {
+                begun.packet.give_up();
+                self.given_up += 1;
+            }
+        }
+    }
+
     /// Memory that would be free without them, in bytes: of those with payload as much or more would be
     /// kept.
     pub(super) fn excess_bytes(&self) -> usize {
@@ -189,7 +223,7 @@ impl HalfOpen {
     /// Payload of those that have some.
     pub(super) fn payloads(&self) -> impl Iterator<Item = YoungPayload> {
         let payloads = self.begun.iter().map(|begun| YoungPayload {
-            bytes: begun.packet.payload_len().into(),
+            bytes: begun.payload_bytes(),
             first_at: begun.start.at,
             last_at: begun.start.at,
         });
@@ -327,7 +361,7 @@ impl HalfOpen {
     /// The order in which they are put away: first those without payload, then those that have been
     /// silent longest.
     fn rank(&self, begun: &Begun) -> (bool, CaptureTime) {
-        (begun.packet.payload_len() > 0, self.last_at(begun))
+        (begun.payload_bytes() > 0, self.last_at(begun))
     }
 
     fn last_at(&self, begun: &Begun) -> CaptureTime {
@@ -372,7 +406,8 @@ impl HalfOpen {
             let hash = hash_of(&self.hasher, moved);
             self.index.renumber(hash, self.begun.len(), place);
         }
-        self.with_payload -= usize::from(begun.packet.payload_len() > 0);
+        self.with_payload -= usize::from(begun.payload_bytes() > 0);
+        self.given_up -= usize::from(begun.packet.gave_up());
         let beginning = begun.beginning(&self.answers);
         self.answers.free.extend(begun.answer);
         Some(beginning)

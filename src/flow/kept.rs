@@ -71,6 +71,8 @@ impl Bits {
     /// Eight: the shift.
     const SHIFT: u32 = 22;
     const TTL_ABOVE_64: u32 = 30;
+    /// Nothing the packet says.
+    const GAVE_UP: u32 = 31;
 
     fn of(dir: Direction, segment: &Segment) -> Self {
         let syn = &segment.syn;
@@ -252,6 +254,16 @@ impl Kept {
 
     pub(super) fn flags(&self) -> TcpFlags {
         self.bits.flags()
+    }
+
+    /// Of its connection no more is kept than has to be.
+    pub(super) fn give_up(&mut self) {
+        self.bits.0 |= 1 << Bits::GAVE_UP;
+    }
+
+    /// Whether that was said.
+    pub(super) fn gave_up(&self) -> bool {
+        self.bits.has(Bits::GAVE_UP)
     }
 
     pub(super) fn payload_len(&self) -> u32 {

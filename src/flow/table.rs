@@ -19,7 +19,7 @@ use young::SIDE_BY_SIDE;
 pub use young::YoungPayload;
 
 use super::clock::{Clock, is_silence};
-use super::half_open::HalfOpen;
+use super::half_open::{Beginning, HalfOpen};
 use super::index::Index;
 use super::kept::{Kept, Start};
 use super::key::EndsHasher;
@@ -146,9 +146,9 @@ pub trait Observer {
     fn is_apart(&mut self, _before: CaptureTime, _at: CaptureTime) -> bool {
         false
     }
-    /// Memory that what is kept of a connection in so many parts that are [apart](Self::is_apart) will take, in bytes:
-    /// without what can be given up, and that.
-    fn expected_bytes(_parts: usize) -> (usize, usize) {
+    /// Memory that what is kept of a connection in so many parts that are [apart](Self::is_apart), and of so many
+    /// segments, will take, in bytes: without what can be given up, and that.
+    fn expected_bytes(_parts: usize, _segments: usize) -> (usize, usize) {
         (0, 0)
     }
     /// Drops what can be spared of a connection.
@@ -407,7 +407,7 @@ impl<O: Observer> ConnectionTable<O> {
         self.hand_back(&mut ended);
         let none = HalfOpen::new(self.hasher.clone());
         for before in std::mem::replace(&mut self.half_open, none).into_beginnings() {
-            self.put_away(&before.segments(), false);
+            self.put_away_begun(&before, false);
         }
         (self.observer, self.facts)
     }
@@ -430,7 +430,7 @@ impl<O: Observer> ConnectionTable<O> {
         let Some(before) = self.half_open.take(hash, segment) else {
             if self.half_open.len() >= self.limits.half_open_max {
                 for before in self.half_open.take_quarter() {
-                    self.put_away(&before.segments(), true);
+                    self.put_away_begun(&before, true);
                 }
             }
             if self.half_open.add(hash, segment) {
@@ -455,11 +455,22 @@ impl<O: Observer> ConnectionTable<O> {
                 self.pass(index, dir, &segment);
             }
         }
+        if before.gave_up() {
+            match &mut self.tracked[index] {
+                Some(flow) => O::give_up(&mut flow.sink),
+                None => self.heads[index].young.gave_up = true,
+            }
+        }
         Some((index, self.direction(index, segment)))
     }
 
-    /// Nothing came after these packets of a connection.
-    fn put_away(&mut self, packets: &[Segment], cut_by_limit: bool) {
+    /// Nothing came after the packets of a connection.
+    fn put_away_begun(&mut self, before: &Beginning, cut_by_limit: bool) {
+        self.put_away(&before.segments(), before.gave_up(), cut_by_limit);
+    }
+
+    /// The same of any packets; `gave_up` where no more is kept of them than has to be.
+    fn put_away(&mut self, packets: &[Segment], gave_up: bool, cut_by_limit: bool) {
         let Some(first) = packets.first() else { return };
         let identity = ConnectionIdentity::of(first);
         let lens = packets.iter().map(|packet| u64::from(packet.payload_len));
@@ -470,6 +481,9 @@ impl<O: Observer> ConnectionTable<O> {
             connection.on_segment(dir, packet, &mut sink);
         }
         connection.finish(&mut sink);
+        if gave_up {
+            O::give_up(&mut sink);
+        }
         self.facts.cut_by_limit += u64::from(cut_by_limit);
         self.observer
             .close(&identity, &connection, sink, cut_by_limit);

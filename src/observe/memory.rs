@@ -7,7 +7,7 @@ use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::record::ConnectionRecord;
 use super::recorder::{LiveConnection, LiveFlow, Recorder};
-use super::segment_rows::SegmentRows;
+use super::segment_rows::LiveRows;
 use super::summary::Span;
 
 /// Memory for what is kept of captures, in bytes, where nobody grants more or less.
@@ -18,6 +18,12 @@ const PACKED_BYTES: usize = 40;
 
 /// So does all else of a connection that is packed, in bytes.
 const RECORD_BYTES: usize = 256;
+
+/// What the rows of a flow take besides themselves, in bytes: until the end, and as they are written.
+const ROWS_BYTES: usize = 320;
+
+/// A row takes less as a rule, in bytes.
+const ROW_BYTES: usize = 16;
 
 fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
     gaps.map_or(0, |gaps| {
@@ -67,18 +73,22 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
                 .filter(|flow| summary.payload_bytes <= payload_bytes && !flow.series.is_given_up())
             {
                 flow.series.give_up();
-                flow.segments = SegmentRows::default();
+                flow.segments = LiveRows::default();
             }
         }
     }
 }
 
 impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
-    /// Memory that a connection of two flows in so many bins takes: without what can be given up,
-    /// and that.
-    pub(super) fn record_bytes(bins: usize) -> (usize, usize) {
+    /// Memory that a connection of so many segments in so many bins takes: without what can be given up, and that.
+    pub(super) fn record_bytes(bins: usize, segments: usize) -> (usize, usize) {
         let record = size_of::<ConnectionRecord>() + RECORD_BYTES;
-        (record, bins * 2 * PACKED_BYTES)
+        let rows = if SEGMENTS {
+            segments.min(2) * ROWS_BYTES + segments * ROW_BYTES
+        } else {
+            0
+        };
+        (record, bins * 2 * PACKED_BYTES + rows)
     }
 
     /// Memory that the records of connections that have ended take, in bytes.

@@ -11,7 +11,7 @@ use super::live_series::{LiveSeries, bin_of, span_of};
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::record::{ConnectionFacts, ConnectionRecord, FlowExtras, Packer};
-use super::segment_rows::SegmentRows;
+use super::segment_rows::LiveRows;
 use super::summary::{DirectionSummary, Incidents};
 use super::time_sequence::{MarkKind, TimeSequence};
 use crate::decode::TcpFlags;
@@ -156,7 +156,7 @@ pub(super) struct LiveFlow {
     time_sequence: Option<Box<TimeSequence>>,
     pub(super) gaps: Option<Box<DelayDistribution>>,
     pub(super) spacing: LiveSpacing,
-    pub(super) segments: SegmentRows,
+    pub(super) segments: LiveRows,
 }
 
 impl LiveFlow {
@@ -171,7 +171,7 @@ impl LiveFlow {
                 .then(|| Box::new(TimeSequence::new(config.origin))),
             gaps: config.gaps.then(Box::default),
             spacing: LiveSpacing::default(),
-            segments: SegmentRows::default(),
+            segments: LiveRows::default(),
         })
     }
 }
@@ -450,8 +450,8 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
         !self.bin.contains(&before)
     }
 
-    fn expected_bytes(parts: usize) -> (usize, usize) {
-        Self::record_bytes(parts)
+    fn expected_bytes(parts: usize, segments: usize) -> (usize, usize) {
+        Self::record_bytes(parts, segments)
     }
 
     fn give_up(flow: &mut Self::Sink) {
@@ -504,7 +504,6 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                 .add(dir, told, &spacing, &mut data.series, start);
             let is_small = summary.payload_bytes < self.curve_floor_bytes;
             is_comparable |= !is_small;
-            data.segments.shrink();
             let mut curve = take(&mut data.curve);
             // When a single packet passed is known without.
             if !curve.is_empty() && (is_small || summary.data_packets == 1) {
@@ -518,7 +517,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
                     curve,
                     time_sequence: data.time_sequence.take(),
                     gaps: data.gaps.take(),
-                    segments: take(&mut data.segments),
+                    segments: data.segments.end(),
                 },
             );
         }

@@ -12,9 +12,23 @@ use crate::time::CaptureTime;
 #[derive(Debug, Default)]
 pub struct SegmentRows(Option<Box<Held>>);
 
-/// Most flows have none: these are only wanted for `--segments`.
+/// Most flows have none: these are only wanted for `--segments`. Where they are, most have a few.
 #[derive(Debug)]
 struct Held {
+    rows: usize,
+    /// What rows say besides their positions, and behind that these.
+    bytes: Box<[u8]>,
+    /// Where the positions begin.
+    ordinals_at: usize,
+    verdicts: Box<[Verdict]>,
+}
+
+/// The rows of a flow that goes on.
+#[derive(Debug, Default)]
+pub(super) struct LiveRows(Option<Box<Growing>>);
+
+#[derive(Debug)]
+struct Growing {
     rows: usize,
     /// Positions in the capture, apart from the rest: rows of several flows are put in order by
     /// these alone.
@@ -70,6 +84,58 @@ mod mark {
     pub(super) const RTT_SHIFT: u32 = 13;
 }
 
+impl LiveRows {
+    /// Adds the next one.
+    #[inline]
+    pub(super) fn push(&mut self, segment: &ClassifiedSegment) {
+        self.0
+            .get_or_insert_with(|| {
+                Box::new(Growing {
+                    rows: 0,
+                    ordinals: Vec::new(),
+                    last_ordinal: 0,
+                    rest: Vec::new(),
+                    last: Last::START,
+                    verdicts: Vec::new(),
+                })
+            })
+            .push(segment);
+    }
+
+    /// Memory that they hold besides this, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |growing| {
+            size_of::<Growing>()
+                + growing.ordinals.capacity()
+                + growing.rest.capacity()
+                + growing.verdicts.capacity() * size_of::<Verdict>()
+        })
+    }
+
+    /// All of them: the flow has ended.
+    pub(super) fn end(&mut self) -> SegmentRows {
+        SegmentRows(self.0.take().map(|growing| {
+            let Growing {
+                rows,
+                mut ordinals,
+                rest: mut bytes,
+                verdicts,
+                ..
+            } = *growing;
+            let ordinals_at = bytes.len();
+            // Of a large flow the rest is gigabytes: it stays where it is, or grows by the little that comes behind it.
+            bytes.append(&mut ordinals);
+            drop(ordinals);
+            Box::new(Held {
+                rows,
+                bytes: bytes.into(),
+                ordinals_at,
+                verdicts: verdicts.into(),
+            })
+        }))
+    }
+}
+
 impl SegmentRows {
     /// Those of a flow of which none are kept.
     pub(super) const NONE: Self = Self(None);
@@ -83,24 +149,7 @@ impl SegmentRows {
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Adds the next one.
-    #[inline]
-    pub fn push(&mut self, segment: &ClassifiedSegment) {
-        self.0
-            .get_or_insert_with(|| {
-                Box::new(Held {
-                    rows: 0,
-                    ordinals: Vec::new(),
-                    last_ordinal: 0,
-                    rest: Vec::new(),
-                    last: Last::START,
-                    verdicts: Vec::new(),
-                })
-            })
-            .push(segment);
+        self.0.is_none()
     }
 
     /// All of them.
@@ -115,9 +164,9 @@ impl SegmentRows {
     /// Their positions in the capture.
     #[must_use]
     pub fn ordinals(&self) -> Ordinals<'_> {
-        let bytes = self.0.as_ref().map_or(&[][..], |held| &held.ordinals);
+        let bytes = self.0.as_ref().map(|held| &held.bytes[held.ordinals_at..]);
         let mut ordinals = Ordinals {
-            bytes,
+            bytes: bytes.unwrap_or_default(),
             next: Some(0),
         };
         ordinals.advance();
@@ -129,7 +178,7 @@ impl SegmentRows {
     pub fn rest(&self) -> Rest<'_> {
         let held = self.0.as_ref();
         Rest {
-            bytes: held.map_or(&[], |held| &held.rest),
+            bytes: held.map_or(&[], |held| &held.bytes[..held.ordinals_at]),
             last: Last::START,
             verdicts: held.map_or(&[], |held| &held.verdicts),
         }
@@ -139,19 +188,8 @@ impl SegmentRows {
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.0.as_ref().map_or(0, |held| {
-            size_of::<Held>()
-                + held.ordinals.capacity()
-                + held.rest.capacity()
-                + held.verdicts.capacity() * size_of::<Verdict>()
+            size_of::<Held>() + held.bytes.len() + size_of_val(&*held.verdicts)
         })
-    }
-
-    /// Gives back memory for more of them.
-    pub fn shrink(&mut self) {
-        if let Some(held) = &mut self.0 {
-            held.ordinals.shrink_to_fit();
-            held.rest.shrink_to_fit();
-        }
     }
 }
 
@@ -164,7 +202,7 @@ impl<'a> IntoIterator for &'a SegmentRows {
     }
 }
 
-impl Held {
+impl Growing {
     fn push(&mut self, segment: &ClassifiedSegment) {
         let step = segment.ordinal.wrapping_sub(self.last_ordinal);
         put_step(&mut self.ordinals, step);
@@ -456,11 +494,12 @@ mod tests {
         /// Nothing is assumed of what comes after what: all that is put in comes out.
         #[test]
         fn what_is_put_in_comes_out(segments in proptest::collection::vec(segment(), 0..50)) {
-            let mut rows = SegmentRows::default();
+            let mut live = LiveRows::default();
             for segment in &segments {
-                rows.push(segment);
+                live.push(segment);
             }
-            rows.shrink();
+            let rows = live.end();
+            prop_assert_eq!(rows.is_empty(), segments.is_empty());
             prop_assert_eq!(rows.len(), segments.len());
             let ordinals: Vec<u64> = segments.iter().map(|segment| segment.ordinal).collect();
             prop_assert_eq!(rows.ordinals().collect::<Vec<_>>(), ordinals);
@@ -472,9 +511,9 @@ mod tests {
     #[test]
     fn a_usual_row_takes_ten_bytes() {
         const ROWS: u32 = 10_000;
-        let mut rows = SegmentRows::default();
+        let mut live = LiveRows::default();
         for n in 0..ROWS {
-            rows.push(&ClassifiedSegment {
+            live.push(&ClassifiedSegment {
                 ordinal: u64::from(n) * 3,
                 at: CaptureTime::from_ns(i64::from(n) * 12_000 + i64::from(n % 7) * 100),
                 seq: Seq(77_u32.wrapping_add(n * 1448)),
@@ -485,7 +524,6 @@ mod tests {
                 in_flight_bytes: Some(100_000 + u64::from(n % 5) * 1448),
             });
         }
-        rows.shrink();
-        assert!(rows.memory_bytes() <= 10 * ROWS as usize);
+        assert!(live.end().memory_bytes() <= 10 * ROWS as usize);
     }
 }

@@ -109,6 +109,38 @@ fn series_of_the_smallest_flows_are_given_up_and_no_count() {
     }
 }
 
+/// Of many connections of one packet each, rows take more than their numbers do.
+#[test]
+fn rows_of_flows_of_one_packet_count_and_are_given_up() {
+    let rows = |packets: &[Packet], memory_bytes, segments| {
+        let capture = analyze(&pcap(packets), memory_bytes, usize::MAX, 2, segments);
+        let flow = |flow: ccanalyze::analyze::Flow<'_>| {
+            let is_cut = flow.quality().contains(&Quality::SeriesCut);
+            (flow.record.segments().len(), is_cut)
+        };
+        let rows: Vec<_> = capture.flows().map(flow).collect();
+        let given_up = rows.iter().filter(|&&(_, is_cut)| is_cut).count();
+        assert_eq!(capture.given_up.flows_without_series, given_up as u64);
+        assert_eq!(capture.given_up.connections, 0);
+        (rows, counts(&capture))
+    };
+    let mut packets: Vec<Packet> = (0..2000).map(|number| data(number, 0, 100, 1)).collect();
+    let all = rows(&packets, u64::MAX, true);
+    assert_eq!(all.0, vec![(1, false); 2000]);
+    // Enough for all but rows.
+    assert_eq!(rows(&packets, 2_000_000, false).0, vec![(0, false); 2000]);
+    let few = rows(&packets, 2_000_000, true);
+    assert_eq!(few.1, all.1);
+    let given_up = few.0.iter().filter(|&&rows| rows == (0, true)).count();
+    assert!((1000..2000).contains(&given_up), "{given_up}");
+    let kept = few.0.iter().filter(|&&rows| rows == (1, false)).count();
+    assert_eq!(given_up + kept, 2000);
+    // Where one more follows there is room again, but what was given up stays so.
+    packets.extend((0..10).map(|number| data(number, 1, 100, 5000)));
+    assert_eq!(few.0[..10], [(0, true); 10]);
+    assert_eq!(rows(&packets, 2_000_000, true).0, few.0);
+}
+
 #[test]
 fn what_is_given_up_depends_on_the_capture_alone() {
     let bytes = talkers();

@@ -126,7 +126,7 @@ impl<O: Observer> ConnectionTable<O> {
             let (attempt, others): (Vec<Segment>, Vec<Segment>) = rest
                 .into_iter()
                 .partition(|syn| syn.src == first.src && syn.seq == first.seq);
-            self.put_away(&attempt, cut_by_limit);
+            self.put_away(&attempt, false, cut_by_limit);
             rest = others;
         }
     }

@@ -6,14 +6,17 @@ use crate::flow::clock::is_silence;
 use crate::flow::index::Index;
 
 impl<O: Observer> ConnectionTable<O> {
-    /// Memory that the connections alive take, in bytes.
+    /// Memory that the connections alive take, in bytes, or that what is kept of them will take where that is more.
     ///
     /// Counted where a connection has just been given segments and its state is at hand: a walk
     /// through a million of them would wait for memory as often as tracking does.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let place = size_of::<Head>() + size_of::<usize>() + Index::ENTRY_BYTES;
-        self.tracked.capacity() * place + self.half_open.memory_bytes() + self.held_bytes
+        let (kept, details) = Self::single_bytes();
+        let half_open = &self.half_open;
+        let singles = half_open.with_payload() * kept + half_open.with_details() * details;
+        self.tracked.capacity() * place + half_open.memory_bytes() + singles + self.held_bytes
     }
 
     /// Counts again what the connection at `index` holds.
@@ -54,18 +57,17 @@ impl<O: Observer> ConnectionTable<O> {
         self.half_open.payloads()
     }
 
-    /// How many connections there are of one packet so far that has payload: not counted in
-    /// [`memory_bytes`](Self::memory_bytes) is what an observer will keep of each.
-    #[must_use]
-    pub fn singles_with_payload(&self) -> usize {
-        self.half_open.with_payload()
+    /// Memory that what is kept of a connection of one packet with payload will take, in bytes: without what can be
+    /// given up, and that.
+    pub(super) fn single_bytes() -> (usize, usize) {
+        O::expected_bytes(1, 1)
     }
 
     /// Puts away half of the connections of one packet so far, or of a SYN and its answer, without
     /// payload: those that have been silent longest.
     pub fn put_away_half_open(&mut self) {
         for before in self.half_open.take_silent_half() {
-            self.put_away(&before.segments(), true);
+            self.put_away_begun(&before, true);
         }
         self.half_open.shrink();
     }
@@ -81,7 +83,7 @@ impl<O: Observer> ConnectionTable<O> {
         }
         self.hand_back(&mut ended);
         for before in self.half_open.take_silent(self.clock.now, silent_ns, 0) {
-            self.put_away(&before.segments(), true);
+            self.put_away_begun(&before, true);
         }
         self.shrink();
     }
@@ -101,7 +103,7 @@ impl<O: Observer> ConnectionTable<O> {
             Some(flow) => {
                 let held = size_of::<Tracked<O::Sink>>() + flow.connection.memory_bytes();
                 let kept = if flow.connection.has_payload() {
-                    O::expected_bytes(0).0
+                    O::expected_bytes(0, 0).0
                 } else {
                     0
                 };

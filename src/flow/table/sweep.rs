@@ -49,7 +49,7 @@ impl<O: Observer> ConnectionTable<O> {
         let refused = half_open.take_refused(now, soon_ns, soon_ns);
         let idle = half_open.take_silent(now, limits.idle_ns, limits.idle_ns / 8);
         for before in refused.iter().chain(&idle) {
-            self.put_away(&before.segments(), false);
+            self.put_away_begun(before, false);
         }
     }
 

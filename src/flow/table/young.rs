@@ -96,7 +96,7 @@ impl Head {
         if young.payload_bytes() == 0 {
             return (0, 0);
         }
-        let (kept, details) = O::expected_bytes(usize::from(young.parts));
+        let (kept, details) = O::expected_bytes(young.parts.into(), young.len());
         (kept, if young.gave_up { 0 } else { details })
     }
 
@@ -250,14 +250,20 @@ impl<O: Observer> ConnectionTable<O> {
             && syn.dir() != dir
     }
 
-    /// Payload of each young connection, in bytes, and memory that can be given up of it.
+    /// Payload of each young connection, those of one packet among them, in bytes, and memory that can be given up of
+    /// it.
     pub fn young_details(&self) -> impl Iterator<Item = (u64, usize)> {
+        let (_, single_bytes) = Self::single_bytes();
+        let singles = self.half_open.details();
         let young = self.heads.iter().filter(|head| !head.young.is_empty());
-        young.map(|head| (head.young.payload_bytes(), head.expected_bytes::<O>().1))
+        young
+            .map(|head| (head.young.payload_bytes(), head.expected_bytes::<O>().1))
+            .chain(singles.map(move |payload_bytes| (payload_bytes, single_bytes)))
     }
 
     /// Gives up what can be given up of the young connections with at most so much payload.
     pub fn give_up_young(&mut self, payload_bytes: u64) {
+        self.half_open.give_up(payload_bytes);
         for index in 0..self.heads.len() {
             let head = &mut self.heads[index];
             if !head.young.is_empty() && head.young.payload_bytes() <= payload_bytes {

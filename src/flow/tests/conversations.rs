@@ -201,7 +201,7 @@ impl Observer for Heavy {
         before != at
     }
 
-    fn expected_bytes(parts: usize) -> (usize, usize) {
+    fn expected_bytes(parts: usize, _segments: usize) -> (usize, usize) {
         (KEPT.0, KEPT.1 * parts)
     }
 

@@ -128,11 +128,12 @@ impl Cover {
         }
         let at_edge = sent.start <= self.una;
         if is_single(sent) {
-            let waited = waited && !self.shows_no_wait(sent, at_edge);
             // Without SACK a segment that was held back cannot be told from one that came last;
-            // with it, what was held back has been reported.
-            let held = waited || (self.told_of_hole && !at_edge && !self.sacks);
-            if held || sent.marks.has(Marks::SACKED) {
+            // with it, what was held back has been reported, as nearly all has that waited.
+            let held = sent.marks.has(Marks::SACKED)
+                || (self.told_of_hole && !at_edge && !self.sacks)
+                || (waited && !self.shows_no_wait(sent, at_edge));
+            if held {
                 return (None, false);
             }
             let label = if self.recovering {

@@ -141,6 +141,8 @@ struct Skips {
     is_early: bool,
     /// That, or `sent_to` or `piece` is known: asked for with every packet.
     is_pending: bool,
+    /// Any of `skipped`, `waiting` and `unseen_new`, or `all_lost`, or `is_pending`: asked for several times a packet.
+    is_busy: bool,
     /// The last packet that was taken for a timer's.
     timer: Timer,
     /// Packets that repeated bytes if they do, and what they are then.
@@ -166,6 +168,23 @@ impl Emissions {
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.0.as_ref().is_none_or(|skips| skips.is_idle())
+    }
+
+    /// Lets `change` change what goes on, where anything ever did.
+    #[inline]
+    fn change<T>(&mut self, change: impl FnOnce(&mut Skips) -> T) -> Option<T> {
+        let skips = self.0.as_mut()?;
+        let changed = change(skips);
+        skips.settle();
+        Some(changed)
+    }
+
+    /// The same where nothing may have gone on before.
+    fn begin<T>(&mut self, change: impl FnOnce(&mut Skips) -> T) -> T {
+        let skips = self.0.get_or_insert_default();
+        let changed = change(skips);
+        skips.settle();
+        changed
     }
 
     /// Whether nothing ever went on.
@@ -243,15 +262,16 @@ impl Emissions {
 
     /// A packet passed before which ids were skipped.
     pub(super) fn on_skipped(&mut self, gap: &Gap) {
-        self.0.get_or_insert_default().on_skipped(gap);
+        self.begin(|skips| skips.on_skipped(gap));
     }
 
     /// The same while it is not known yet whether ids count.
     pub(super) fn on_skipped_early(&mut self, gap: &Gap) {
-        let skips = self.0.get_or_insert_default();
-        skips.is_early = true;
-        skips.is_pending = true;
-        skips.on_skipped(gap);
+        self.begin(|skips| {
+            skips.is_early = true;
+            skips.is_pending = true;
+            skips.on_skipped(gap);
+        });
     }
 
     /// If ids count, the packet `start..end` repeated bytes: what it is then.
@@ -274,14 +294,15 @@ impl Emissions {
 
     /// Ids count: the packets that repeated bytes, and what they are.
     pub(super) fn take_early(&mut self) -> Vec<(i64, i64, Verdict)> {
-        self.0.as_mut().map_or_else(Vec::new, |skips| {
+        let early = self.change(|skips| {
             skips.is_early = false;
             skips.settle_pending();
             if !skips.early.is_empty() {
                 skips.lost += std::mem::take(&mut skips.lost_with_syn);
             }
             std::mem::take(&mut skips.early)
-        })
+        });
+        early.unwrap_or_default()
     }
 
     /// What was skipped early tells nothing, but for how much it was if ids should count after all.
@@ -296,6 +317,7 @@ impl Emissions {
                 sent_to_at: before.sent_to_at,
                 is_cut: before.is_cut,
                 is_pending: before.sent_to.is_some(),
+                is_busy: before.sent_to.is_some(),
                 ..Skips::default()
             };
         }
@@ -324,9 +346,7 @@ impl Emissions {
 
     /// A packet turned up late, with payload or without: it was not lost.
     pub(super) fn on_late(&mut self, id: u64, is_data: bool) {
-        if let Some(skips) = &mut self.0 {
-            skips.on_late(id, is_data);
-        }
+        self.change(|skips| skips.on_late(id, is_data));
     }
 
     /// The packet `id` has been delivered; a reaction can come by from `effective` on. Of interest
@@ -386,18 +406,16 @@ impl Emissions {
 
     /// What was skipped since the highest byte seen was reached carried no new bytes.
     pub(super) fn forget_unseen(&mut self) {
-        if let Some(skips) = &mut self.0 {
+        self.change(|skips| {
             skips.unseen_new.clear();
             skips.sent_to = None;
             skips.settle_pending();
-        }
+        });
     }
 
     /// What was skipped so far since the highest byte seen was reached carried no new bytes, as far as ids tell.
     pub(super) fn forget_unseen_new(&mut self) {
-        if let Some(skips) = &mut self.0 {
-            skips.unseen_new.clear();
-        }
+        self.change(|skips| skips.unseen_new.clear());
     }
 
     /// What was taken for a timer's was none: what was skipped before it carried no new bytes.
@@ -409,15 +427,16 @@ impl Emissions {
     /// The sender has sent all below `offset`, which is above the highest byte seen, as the number of a segment
     /// without payload tells that passes at `at`, or, `is_cut`, ids that were skipped before packets that became shorter.
     pub(super) fn note_sent(&mut self, offset: i64, at: CaptureTime, is_cut: bool) {
-        let skips = self.0.get_or_insert_default();
-        // All that was skipped before it lies below.
-        skips.unseen_new.clear();
-        if skips.sent_to < Some(offset) {
-            skips.sent_to = Some(offset);
-            skips.sent_to_at = at;
-            skips.is_cut = is_cut;
-        }
-        skips.is_pending = true;
+        self.begin(|skips| {
+            // All that was skipped before it lies below.
+            skips.unseen_new.clear();
+            if skips.sent_to < Some(offset) {
+                skips.sent_to = Some(offset);
+                skips.sent_to_at = at;
+                skips.is_cut = is_cut;
+            }
+            skips.is_pending = true;
+        });
     }
 
     /// What tells up to where the sender has sent.
@@ -442,9 +461,7 @@ impl Emissions {
 
     /// A packet that repeats bytes passed.
     pub(super) fn on_repeat(&mut self) {
-        if let Some(skips) = &mut self.0 {
-            skips.on_repeat();
-        }
+        self.change(Skips::on_repeat);
     }
 
     /// A packet passed that ends at `end`, `above` bytes above the highest byte seen until then, and
@@ -458,7 +475,7 @@ impl Emissions {
         at: CaptureTime,
         slack_ns: i64,
     ) {
-        if let Some(skips) = &mut self.0 {
+        self.change(|skips| {
             let mut above = above;
             if skips.is_pending {
                 // What is known to have been sent by its number is none of what ids tell of.
@@ -470,7 +487,7 @@ impl Emissions {
                 skips.settle_pending();
             }
             skips.on_higher(above, mss, repeats, at, slack_ns);
-        }
+        });
     }
 
     /// Whether all is repeated after a timeout.
@@ -481,14 +498,12 @@ impl Emissions {
     /// A timeout, or a repeat of what had arrived, which only a timeout explains: all will be
     /// repeated.
     pub(super) fn on_timeout(&mut self) {
-        self.0.get_or_insert_default().on_timeout();
+        self.begin(Skips::on_timeout);
     }
 
     /// There was no timeout.
     pub(super) fn forget_timeout(&mut self) {
-        if let Some(skips) = &mut self.0 {
-            skips.all_lost = false;
-        }
+        self.change(|skips| skips.all_lost = false);
     }
 
     /// A packet passed that was taken for a timer's.
@@ -508,18 +523,20 @@ impl Emissions {
 
     /// A packet passed that may be a piece of one that was too long for the path.
     pub(super) fn note_piece(&mut self, piece: Piece) {
-        if let Some(skips) = &mut self.0 {
+        self.change(|skips| {
             skips.piece = Some(piece);
             skips.is_pending = true;
-        }
+        });
     }
 
     /// The last data packet, where it may have been one.
     pub(super) fn take_piece(&mut self) -> Option<Piece> {
-        let skips = self.0.as_mut()?;
-        let piece = skips.piece.take()?;
-        skips.settle_pending();
-        Some(piece)
+        self.0.as_ref()?.piece?;
+        self.change(|skips| {
+            let piece = skips.piece.take();
+            skips.settle_pending();
+            piece
+        })?
     }
 
     /// Whether any ACK since the timer's packet made progress.
@@ -547,8 +564,6 @@ impl Emissions {
 
     /// An ACK passed; `all_acked` when it covers all that was seen.
     pub(super) fn on_ack(&mut self, all_acked: bool) {
-        if let Some(skips) = &mut self.0 {
-            skips.on_ack(all_acked);
-        }
+        self.change(|skips| skips.on_ack(all_acked));
     }
 }

@@ -34,10 +34,20 @@ impl Skips {
 
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
-        self.skipped.is_empty()
-            && self.waiting.is_empty()
-            && self.unseen_new.is_empty()
-            && !(self.all_lost | self.is_pending)
+        debug_assert_eq!(self.is_busy, self.has_any());
+        !self.is_busy
+    }
+
+    fn has_any(&self) -> bool {
+        !(self.skipped.is_empty() && self.waiting.is_empty() && self.unseen_new.is_empty())
+            || self.all_lost
+            || self.is_pending
+    }
+
+    /// Finds out anew whether anything goes on.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        self.is_busy = self.has_any();
     }
 
     /// Finds out anew whether anything is pending.
@@ -139,6 +149,7 @@ impl Skips {
                 if !slot.repeated {
                     self.waiting.push_back(effective);
                 }
+                self.settle();
             }
         }
     }

@@ -271,12 +271,15 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     // Called once a packet, and elsewhere hardly ever: a call would cost as much as its work.
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
-        let summary = &self.directions[dir.index()];
-        let last_data_at = summary.data_span.map(|span| span.last).or_else(|| {
-            cold_path();
-            Some(summary.all_data()?.last)
-        });
-        self.directions[dir.index()].on_packet(packet);
+        let summary = &mut self.directions[dir.index()];
+        if packet.payload_len > 0
+            && let Some(data) = &mut self.data[dir.index()]
+            && let Some(gaps) = &mut data.gaps
+            && let Some(before) = summary.last_data_at()
+        {
+            gaps.add(packet.at.since(before));
+        }
+        summary.on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN) {
             cold_path();
@@ -298,9 +301,6 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
             if packet.ip_packets > 1 {
                 cold_path();
                 bin.further_fragments += u64::from(packet.ip_packets) - 1;
-            }
-            if let (Some(gaps), Some(before)) = (&mut data.gaps, last_data_at) {
-                gaps.add(packet.at.since(before));
             }
             let grown = if curves {
                 data.curve.add(packet.at, packet.payload_len)

@@ -291,6 +291,17 @@ impl DirectionSummary {
         .or(syn_data)
     }
 
+    /// When the last packet with payload passed.
+    #[inline]
+    pub(super) fn last_data_at(&self) -> Option<CaptureTime> {
+        // Behind the handshake nearly always, and then nothing of it is later.
+        if let Some(span) = self.data_span {
+            return Some(span.last);
+        }
+        cold_path();
+        Some(self.all_data()?.last)
+    }
+
     /// What passed as the last data was a keep-alive's byte; the data before it passed at `before`, if any had.
     pub(super) fn take_back_byte(&mut self, before: Option<CaptureTime>) {
         let latest = self.incidents().latest_data_at;

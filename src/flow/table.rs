@@ -115,7 +115,8 @@ impl ConnectionIdentity {
     }
 
     /// The direction of what goes from one end to another; `None` when these are not its two ends.
-    #[inline]
+    // Whatever is found by its hash is compared with it.
+    #[inline(always)]
     pub(super) fn direction_between(&self, src: &Endpoint, dst: &Endpoint) -> Option<Direction> {
         if *src == self.opener && *dst == self.peer {
             Some(Direction::Forward)

@@ -5,6 +5,11 @@ use std::hint::cold_path;
 /// What timestamps take off what a segment can carry, in bytes.
 const OPTIONS_LEN: u32 = 12;
 
+/// The longest payload that Ethernet carries, and the shortest of a full packet on usual paths: what is left of the
+/// smallest MTU of IPv6 (RFC 8200 section 5) with options of TCP. In bytes.
+const USUAL_MAX: u32 = 1460;
+const USUAL_MIN: u32 = 1200;
+
 /// How large the packets of one direction are, as far as is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PacketSize {
@@ -103,6 +108,21 @@ impl Mss {
         }
     }
 
+    /// Whether a frame with so much payload is several packets, or may be, as nobody knows what the receiver takes.
+    pub(super) fn may_be_several(self, payload_len: u32, stamped: bool) -> bool {
+        match self.get() {
+            Some(_) => self.packets(payload_len, stamped) > 1,
+            None => payload_len > USUAL_MAX,
+        }
+    }
+
+    /// Whether a frame with so much payload is so many packets where these are as long as on nearly all paths.
+    pub(super) fn is_usual(payload_len: u32, packets: u16) -> bool {
+        let fewest = payload_len.div_ceil(USUAL_MAX);
+        let most = payload_len.div_ceil(USUAL_MIN);
+        (fewest..=most).contains(&packets.into())
+    }
+
     /// The same of one that may be several.
     #[inline(never)]
     fn packets_of_frame(self, payload_len: u32, stamped: bool) -> u16 {
@@ -159,5 +179,16 @@ mod tests {
         assert_eq!(Mss::of(Some(1)).packets(65_536, false), u16::MAX);
         // Without an announcement nobody can tell.
         assert_eq!(Mss::default().packets(60_000, true), 1);
+    }
+
+    #[test]
+    fn a_frame_longer_than_ethernet_carries_may_be_several_where_nothing_was_announced() {
+        let may_be = |mss: Mss, len| mss.may_be_several(len, true);
+        assert!(!may_be(Mss::default(), 1460) && may_be(Mss::default(), 1461));
+        let jumbo = Mss::of(Some(8960));
+        assert!(!may_be(jumbo, 8948) && may_be(jumbo, 8961));
+        let usual = [1, 2, 3, 4].map(|packets| Mss::is_usual(2896, packets));
+        assert_eq!(usual, [false, true, true, false]);
+        assert!(Mss::is_usual(14_480, 10) && !Mss::is_usual(14_480, 9));
     }
 }

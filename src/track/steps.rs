@@ -99,14 +99,23 @@ impl HalfFlow {
     }
 
     /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
-    /// receiver announced, frames that network cards merge are of more packets. The segment's step, knowing that.
+    /// receiver announced, or nobody knows what it did, frames that network cards merge are of more packets. The
+    /// segment's step, knowing that.
     pub(super) fn learn_packet_len(&mut self, segment: &Segment, step: Step) -> Step {
         if !matches!(step, Step::Ahead(_) | Step::Early(_)) {
             return step;
         }
         let skipped = self.ids.last_skipped();
-        let goes_on = self.continues(segment.seq, segment.payload_len);
-        if segment.payload_len == 0 || !goes_on || self.repair.goes_on() || self.owes_ack {
+        let mss = self.packet_size.mss;
+        let goes_on = if mss.get().is_some() {
+            let continues = self.continues(segment.seq, segment.payload_len);
+            continues && !self.repair.goes_on() && !self.owes_ack
+        } else {
+            // Longer than a packet of Ethernet, the frame took several ids whatever else was sent.
+            let goes_on_at = self.unwrapper.map(|unwrapper| unwrapper.seq(self.high));
+            goes_on_at == Some(segment.seq)
+        };
+        if segment.payload_len == 0 || !goes_on {
             return step;
         }
         let stamped = segment.timestamps.is_some();
@@ -114,21 +123,22 @@ impl HalfFlow {
         let frame = self.in_flight.get(index).filter(|frame| {
             frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
         });
-        let Some((len, packets)) = frame
-            .map(|frame| (frame.len, self.packet_size.mss.packets(frame.len, stamped)))
-            .filter(|&(_, packets)| packets > 1)
+        let Some(len) = frame
+            .map(|frame| frame.len)
+            .filter(|&len| mss.may_be_several(len, stamped))
         else {
             return step;
         };
+        let packets = mss.packets(len, stamped).saturating_add(skipped);
         let told = self
             .emissions
-            .note_frame(len, packets.saturating_add(skipped));
-        let Some((packet_len, is_known)) =
-            told.filter(|&(len, _)| self.may_be_packet_len(len, stamped))
-        else {
+            .note_frame(len, packets)
+            .filter(|&(len, _)| self.may_be_packet_len(len, stamped));
+        let is_likely = mss.get().is_none() && Mss::is_usual(len, packets);
+        if told.is_none() && !is_likely {
             return step;
-        };
-        if is_known {
+        }
+        if let Some((packet_len, true)) = told {
             self.packet_size.mss = Mss::of_packets(packet_len, stamped);
             let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
             self.ids.count_last(packets);
@@ -147,7 +157,7 @@ impl HalfFlow {
         let announced = self.packet_size.mss.get().map_or(0, u32::from);
         let mut lately = self
             .lately(LATELY_MAX)
-            .filter(|sent| self.packet_size.mss.packets(sent.len, stamped) == 1);
+            .filter(|sent| !self.packet_size.mss.may_be_several(sent.len, stamped));
         packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
     }
 

@@ -163,6 +163,46 @@ fn ids_tell_how_long_the_packets_of_merged_frames_are() {
 }
 
 #[test]
+fn frames_too_long_for_a_packet_take_the_ids_behind_them_whatever_the_receiver_takes() {
+    // B's SYN was not seen. Packets of 1448 bytes, of which all but the third were merged; later one of 1448 is lost.
+    let frames = "0 A>B data 0..2896 id 2
+         1 A>B data 2896..8688 id 4
+         2 A>B data 8688..10136 id 8
+         3 A>B data 10136..14000 id 9
+         43 A>B data 14000..16896 id 12
+         44 A>B data 16896..18344 id 14
+         84 A>B data 18344..21240 id 15";
+    let rest = "85 A>B data 22688..24136 id 18
+         125 A>B data 21240..22688 id 19
+         165 A>B data 24136..25584 id 20";
+    let seen = play(&format!("{frames}\n{rest}"));
+    assert_eq!(seen.lost, [1, 0]);
+    let classes: Vec<Class> = seen.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(classes[..8], [Class::New; 8]);
+    assert_eq!(classes[8..], [Class::Retransmission, Class::New]);
+    let again = |trace: &str| {
+        // Without timestamps they may be counted over a whole host.
+        let rows = play(&trace.replace("id", "ts 7/3 id")).rows;
+        rows.iter().filter_map(|row| row.verdict.reason).count()
+    };
+    // They do so behind a gap, too,
+    let behind_a_gap = "0 A>B data 0..2576 id 2
+         1 A>B data 59000..61576 id 4
+         22 A>B data 61576..62864 id 6
+         23 A>B data 62864..64152 id 7
+         33 A>B data 64152..66728 id 8";
+    assert_eq!(again(behind_a_gap), 0);
+    // and where the last packet of a frame is not full.
+    let with_an_end = "0 A>B data 0..1440 id 2
+         1 A>B data 1440..2880 id 3
+         2 A>B data 2880..4101 id 4
+         3 A>B data 4101..12293 id 5
+         184 A>B data 12293..13733 id 11
+         185 A>B data 13733..15173 id 12";
+    assert_eq!(again(with_an_end), 0);
+}
+
+#[test]
 fn packets_repeated_in_smaller_pieces_are_no_more_losses_than_ids_skipped() {
     // B's data is unanswered all the time, so that skipped ids may be ACKs. Of A, 3000..5000 was lost as ids 5
     // and 6, and comes again in three pieces beside a SACK block that takes room: two packets were lost.

@@ -18,6 +18,8 @@ pub(super) struct Piece {
     len: u32,
     /// Payload of a full packet before it.
     full: u32,
+    /// A longer one has passed: some senders fill no packet.
+    is_shorter: bool,
     end: i64,
     /// Up to where what was skipped reaches, if those packets were full.
     sent_to: i64,
@@ -44,6 +46,7 @@ impl HalfFlow {
             self.emissions.note_piece(Piece {
                 len,
                 full,
+                is_shorter: len < self.packet_size.largest_payload,
                 end: start + i64::from(len),
                 sent_to: start.saturating_add(lost.saturating_mul(full.into())),
                 elsewhere: elsewhere.unwrap_or(0),
@@ -66,7 +69,7 @@ impl HalfFlow {
     }
 
     /// Whether `segment`, which begins at `start`, not below the highest byte seen, is the next piece behind one: as long,
-    /// or the rest of a packet. Then all that was skipped is known to be repeated, however many pieces that takes.
+    /// where packets were longer before, or the rest of a packet. Then all that was skipped is known to be repeated, however many pieces that takes.
     pub(super) fn goes_on_in_pieces<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -78,7 +81,8 @@ impl HalfFlow {
             return false;
         };
         let len = segment.payload_len;
-        let goes_on = piece.end == start && (len == piece.len || len + piece.len == piece.full);
+        let is_as_long = piece.is_shorter && len == piece.len;
+        let goes_on = piece.end == start && (is_as_long || len + piece.len == piece.full);
         if !goes_on || !self.are_ids_unshared() {
             return false;
         }

@@ -85,6 +85,23 @@ fn what_is_shorter_is_no_piece_where_it_ends_what_was_to_be_sent_or_the_next_doe
 }
 
 #[test]
+fn a_sender_that_fills_no_packet_sends_no_pieces() {
+    // B announces 1000. Id 3 is none of these bytes', which nobody can have sent before 80.
+    let first_flight = "60 B>A data 0..100 ack 0
+         80 A>B ack 100 id 2
+         82 A>B data 0..900 ack 100 id 4
+         82 A>B data 900..1800 ack 100 id 5
+         82 A>B data 1800..2500 ack 100 id 6
+         102 B>A ack 2500";
+    assert_eq!(repeats(first_flight), 0);
+    // But the rest of a full one shows that it was filled.
+    let rest = first_flight
+        .replace("900..1800", "900..1000")
+        .replace("1800..2500", "1000..1900");
+    assert_eq!(repeats(&rest), 2);
+}
+
+#[test]
 fn timestamps_leave_less_room_in_a_packet_than_the_mss() {
     // Frames of several packets tell nothing but the MSS, 1000, of which timestamps take 12. Other packets took ids 14
     // and 15.

@@ -137,7 +137,10 @@ impl HalfFlow {
 
     /// Whether neither data nor progress passed for so long before `at`, or for as long as any timer takes.
     fn is_quiet_for(&self, ns: i64, at: CaptureTime) -> bool {
-        let since = self.quiet_since(at);
+        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985 section 7.2).
+        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
+        let heard = self.times.progress_at.map(|passed| passed.plus_ns(trip_ns));
+        let since = self.times.data_at.max(heard.filter(|&heard| heard <= at));
         since.is_none_or(|since| at.since(since) >= ns.max(PROBE_NS_MIN))
     }
 

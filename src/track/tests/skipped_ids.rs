@@ -163,6 +163,25 @@ fn ids_tell_how_long_the_packets_of_merged_frames_are() {
 }
 
 #[test]
+fn timers_run_from_when_an_ack_has_come_to_their_sender() {
+    // An ACK takes 10 ms to A and back, and a round trip 30: what A sends when it has heard is no timer's, whatever
+    // became of id 4.
+    let repeats = |ms: u32| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 ack 0 id 2
+             101 A>B data 1000..2000 ack 0 id 3
+             120 B>A ack 2000
+             {ms} A>B data 2000..3000 ack 0 id 5"
+        )));
+        seen.rows.last().unwrap().verdict.class == Class::Retransmission
+    };
+    assert_eq!(
+        [150, 157, 159, 180].map(repeats),
+        [false, false, true, true]
+    );
+}
+
+#[test]
 fn frames_too_long_for_a_packet_take_the_ids_behind_them_whatever_the_receiver_takes() {
     // B's SYN was not seen. Packets of 1448 bytes, of which all but the third were merged; later one of 1448 is lost.
     let frames = "0 A>B data 0..2896 id 2

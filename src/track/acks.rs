@@ -376,6 +376,21 @@ impl HalfFlow {
         }
     }
 
+    /// Whether none of the copies before the latest one of what begins at the left edge, `una`, had come when the ACK
+    /// that stopped there was sent, though each had been under way for as long as ACKs take: it would have gone further.
+    /// Nor had one come for as long until the latest passed: where a queue made a timer run out in vain, one does.
+    fn was_edge_missing(&self, una: i64) -> bool {
+        let edge = self.in_flight.nth_unacked(0);
+        let edge = edge.filter(|edge| edge.start == una && edge.copies > 1);
+        let (Some(edge), Some(stopped_at)) = (edge, self.times.progress_at) else {
+            return false;
+        };
+        let patience_ns = self.delays.downstream.patience_ns();
+        let sent_by = stopped_at.plus_ns(-patience_ns);
+        edge.at.since(stopped_at) > patience_ns
+            && self.in_flight.earlier.of(una).all(|copy| copy.at < sent_by)
+    }
+
     /// Takes what ends at or below `ack` out of flight, and an RTT sample of each where there is one.
     fn release<S: FlowSink>(
         &mut self,
@@ -392,6 +407,7 @@ impl HalfFlow {
         let idle = self.emissions.is_idle();
         let mut delivered: Option<(CaptureTime, u16)> = None;
         let mut covered = 0;
+        let was_edge_missing = self.was_edge_missing(una);
         let edge = self.begin_release(una);
         self.times.released_latest = self.times.latest_released_by(at);
         let mut latest: Option<CaptureTime> = None;
@@ -440,7 +456,7 @@ impl HalfFlow {
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
             } else if cover_is_too_early(sent, at, soonest)
-                && !answers_latest
+                && !(answers_latest || was_edge_missing && sent.start == una)
                 && may_answer_first(
                     sent,
                     &first,

@@ -567,3 +567,27 @@ fn what_came_in_one_burst_with_the_left_edge_may_have_been_acknowledged_with_it(
     // Nor was any of it needed where the echo is older than all of that.
     assert_eq!(unneeded(&trace.replace("ts 9/400", "ts 9/100")), 3);
 }
+
+#[test]
+fn a_repeat_of_what_an_ack_stopped_at_was_needed_however_soon_the_next_one_comes() {
+    // ACKs take 20 ms, but the last comes 5 after the third copy of 1100..2000. The one before had stopped there.
+    let reason = |stopped: &str| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             130 A>B data 1000..1100 ack 0
+             131 A>B data 1100..2000 ack 0
+             431 A>B data 1000..1100 ack 0
+             432 A>B data 1100..2000 ack 0
+             {stopped}
+             1400 A>B data 1100..2000 ack 0
+             1405 B>A ack 2000"
+        )));
+        seen.rows.last().unwrap().verdict.reason
+    };
+    assert_eq!(reason("1000 B>A ack 1100"), Some(Reason::Timeout));
+    // What came as soon as the copies before passed, or just before the third, may have had another one behind it.
+    for stopped in ["440 B>A ack 1100", "1390 B>A ack 1100"] {
+        assert_eq!(reason(stopped), Some(Reason::Unneeded));
+    }
+}

@@ -58,27 +58,46 @@ pub struct Group {
 }
 
 /// What runs and flows of a group have in common: labels, and the flows of the run.
-type Kin = (GroupKey, Option<Composition>);
+pub(super) type Kin = (GroupKey, Option<Composition>);
 
 /// Samples of all groups.
 #[derive(Debug)]
 pub(super) struct Samplings {
     groups: BTreeMap<(SampleKind, Kin), Vec<Values>>,
+    /// Runs of which no flows are known.
+    closed: BTreeMap<(Kin, Had), Vec<Values>>,
+}
+
+/// What a sample tells that may be of a run of which no flows are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Had {
+    /// What one flow had.
+    OneFlow,
+    /// What several flows had together.
+    Several,
 }
 
 impl Samplings {
     pub(super) fn of(plan: &StudyPlan, runs: &[StudyRun]) -> Self {
         let mut groups: BTreeMap<(SampleKind, Kin), Vec<Values>> = BTreeMap::new();
+        let mut closed: BTreeMap<(Kin, Had), Vec<Values>> = BTreeMap::new();
         for run in runs.iter().filter(|run| run.error.is_none()) {
             let composition = match plan.compositions {
                 Compositions::Apart => Some(Composition::of_run(run, &plan.group_by)),
                 Compositions::Together => None,
             };
-            let key = key_of(plan, &run.labels);
-            groups
-                .entry((SampleKind::Run, (key, composition.clone())))
-                .or_default()
-                .push(run.values.clone());
+            let kin = (key_of(plan, &run.labels), composition.clone());
+            if run.flows.is_empty() {
+                let had = if run.is_one_flow() {
+                    Had::OneFlow
+                } else {
+                    Had::Several
+                };
+                let samples = closed.entry((kin.clone(), had)).or_default();
+                samples.push(run.values.clone());
+            }
+            let samples = groups.entry((SampleKind::Run, kin)).or_default();
+            samples.push(run.values.clone());
             let mut of_run: BTreeMap<GroupKey, Vec<&Values>> = BTreeMap::new();
             for flow in &run.flows {
                 let key = key_of(plan, &flow.labels);
@@ -93,7 +112,24 @@ impl Samplings {
                 }
             }
         }
-        Self { groups }
+        Self { groups, closed }
+    }
+
+    /// What single flows had, also those of runs of which no more is known, and what several had together in such runs,
+    /// by group.
+    pub(super) fn of_any(&self, metric: Metric) -> BTreeMap<(&Kin, Had), Vec<f64>> {
+        let flows = self.of_metric(SampleKind::Flow, metric);
+        let flows = flows.map(|(kin, samples)| ((kin, Had::OneFlow), samples));
+        let mut all: BTreeMap<(&Kin, Had), Vec<f64>> = flows.collect();
+        for ((kin, had), values) in &self.closed {
+            let mut samples = values.iter().filter_map(|values| values.get(metric));
+            if let Some(first) = samples.next() {
+                let known = all.entry((kin, *had)).or_default();
+                known.push(first);
+                known.extend(samples);
+            }
+        }
+        all
     }
 
     /// Groups of a kind, each with its samples of a metric; those without any are left out.

@@ -10,6 +10,7 @@ mod split_accuracy;
 mod summary;
 mod utilisation_grid;
 
+use super::groups::Samplings;
 use super::labels::{Label, LabelKind, LabelValue};
 use super::manifest::{Document, Located, ReportSection, suggestion};
 use super::measure::SeriesKind;
@@ -204,7 +205,7 @@ impl ReportPlan {
     }
 
     /// Its tables.
-    pub(super) fn tables(&self, results: &StudyResults) -> Vec<ReportTable> {
+    pub(super) fn tables(&self, results: &StudyResults, samples: &Samplings) -> Vec<ReportTable> {
         match self {
             Self::AccessNetwork { variant, reference } => {
                 access_network::tables(results, *variant, reference)
@@ -214,7 +215,7 @@ impl ReportPlan {
             Self::Pairs { variant } => pairs::tables(results, *variant),
             Self::Series(report) => series::tables(results, *report),
             Self::SplitAccuracy => split_accuracy::tables(results),
-            Self::Summary { delay } => summary::tables(results, *delay),
+            Self::Summary { delay } => summary::tables(results, samples, *delay),
             Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
     }

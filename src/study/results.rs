@@ -316,7 +316,7 @@ impl StudyPlan {
         results.reports = self
             .reports
             .iter()
-            .flat_map(|report| report.tables(&results))
+            .flat_map(|report| report.tables(&results, &samples))
             .collect();
         results
     }

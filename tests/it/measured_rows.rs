@@ -3,6 +3,7 @@
 use super::cli::run;
 use super::measured::{carried_out, folder_with, mistakes};
 use super::published::{column, numbers, report};
+use ccanalyze::study::{Metric, SampleKind};
 
 /// A row is a run; of two variants alone, in one table as runs and in the other with numbers of flows.
 const MANIFEST: &str = r#"
@@ -307,4 +308,49 @@ fn a_summary_tells_of_the_queue_where_the_manifest_says_so() {
     assert_eq!(delays, [Some(15.0), Some(30.0), None]);
     let said = mistakes(summary_of(&section.replace("queue_delay_ns_mean", "rtt_ns_max")).path());
     assert!(said.contains("'delay' cannot be 'rtt_ns_max'"), "{said}");
+}
+
+/// Of runs of one flow some come with their flow and others without it; so do runs of two flows.
+#[test]
+fn a_summary_takes_all_runs_of_one_flow_together_and_what_several_got_apart() {
+    let flows = "run,cca,a_bps,rtt_ns\n1,bbr,8e6,40e6\n2,bbr,6e6,\n3,reno,1e6,\n3,reno,3e6,\n";
+    let runs = "run,cca,a_bps,flows\n4,bbr,1e6,\n5,bbr,5e6,1\n6,reno,9e6,2\n";
+    let study = SUMMARY.replace(", queue_delay_ns_mean = \"queue_ns\"", "");
+    let study = study.replace(
+        "{ goodput_bps = \"a_bps\" }",
+        "{ goodput_bps = \"a_bps\", flow_count = \"flows\" }",
+    );
+    for (more, words) in [
+        (
+            "",
+            [Some("1 flow"), Some("2 flows"), Some("2 flows together")],
+        ),
+        (
+            "compositions = \"together\"\n[[measured]]",
+            [None, None, Some("together")],
+        ),
+    ] {
+        let study = match more {
+            "" => study.clone(),
+            more => study.replacen("[[measured]]", more, 1),
+        };
+        let tables = [("flows.csv", flows), ("runs.csv", runs)];
+        let results = carried_out(folder_with(&tables, &study).path());
+        let table = report(&results, "summary");
+        assert_eq!(column(table, "cca"), ["bbr", "reno", "reno"]);
+        let words = words.map(|words| words.unwrap_or_default().to_owned());
+        assert_eq!(column(table, "composition"), words);
+        assert_eq!(column(table, "goodput_mbps_n"), ["4", "1", "1"]);
+        let goodputs = numbers(table, "goodput_mbps_mean");
+        assert_eq!(goodputs, [Some(5.0), Some(2.0), Some(9.0)]);
+        // What no run without flows tells is of the others.
+        assert_eq!(column(table, "rtt_ms_n")[0], "1");
+        let of_runs = results
+            .groups
+            .iter()
+            .find(|group| (group.kind, group.metric) == (SampleKind::Run, Metric::GoodputBps));
+        let statistics = &of_runs.unwrap().statistics;
+        assert_eq!(statistics.n, 4);
+        assert!((statistics.mean - 5e6).abs() < 1e-3, "{}", statistics.mean);
+    }
 }

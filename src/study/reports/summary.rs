@@ -3,15 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Builder, ReportTable, key};
+use super::{Builder, ReportTable};
 use crate::metric::stats::Describe;
 use crate::study::composition::Composition;
-use crate::study::groups::{GroupKey, SampleKind};
+use crate::study::groups::{GroupKey, Had, Kin, Samplings};
 use crate::study::metrics::Metric;
 use crate::study::results::StudyResults;
 
 /// What it may tell of delays: the first, where the manifest does not say it.
 pub(super) const DELAYS: [Metric; 2] = [Metric::RttNsMean, Metric::QueueDelayNsMean];
+
+/// What stands behind the flows of runs whose numbers are of all of them.
+const TOGETHER: &str = "together";
 
 /// What the table is about: the beginning of the names of its columns, and the factor to their unit.
 fn metrics(delay: Metric) -> [(Metric, &'static str, f64); 4] {
@@ -27,10 +30,11 @@ fn metrics(delay: Metric) -> [(Metric, &'static str, f64); 4] {
     ]
 }
 
-/// A group of flows, or of runs of which no flows are known.
+/// A group of flows and of runs of one flow; or of runs of which only is known what several flows had together.
 struct Row {
     key: GroupKey,
     composition: Option<Composition>,
+    had: Had,
     of: BTreeMap<Metric, Describe>,
 }
 
@@ -38,19 +42,33 @@ impl Row {
     fn n(&self) -> u64 {
         self.of.values().map(|of| of.n as u64).max().unwrap_or(0)
     }
+
+    /// The flows of its runs, in words.
+    fn flows(&self) -> Option<String> {
+        let words = self.composition.as_ref().map(Composition::words);
+        match self.had {
+            Had::OneFlow => words,
+            Had::Several => Some(words.map_or_else(
+                || TOGETHER.to_owned(),
+                |words| format!("{words} {TOGETHER}"),
+            )),
+        }
+    }
 }
 
-pub(super) fn tables(results: &StudyResults, delay: Metric) -> Vec<ReportTable> {
+pub(super) fn tables(
+    results: &StudyResults,
+    samples: &Samplings,
+    delay: Metric,
+) -> Vec<ReportTable> {
     let metrics = metrics(delay);
-    let rows = rows(results, &metrics.map(|(metric, ..)| metric));
+    let rows = rows(results, samples, &metrics.map(|(metric, ..)| metric));
     // Where labels tell all rows apart, what their flows are says nothing more.
     let keys: BTreeSet<&GroupKey> = rows.iter().map(|row| &row.key).collect();
     let is_told = keys.len() < rows.len();
     let mut builder = Builder::new(rows).labels(results, &results.group_by, |row| &row.key);
     if is_told {
-        builder = builder.text("composition", |row| {
-            row.composition.as_ref().map(Composition::words)
-        });
+        builder = builder.text("composition", Row::flows);
     }
     builder = builder.count("n", |row| Some(row.n()));
     for (metric, name, factor) in metrics {
@@ -72,26 +90,23 @@ pub(super) fn tables(results: &StudyResults, delay: Metric) -> Vec<ReportTable> 
     )]
 }
 
-/// What a flow got, alone and beside others; what a run got where its flows are not known.
-fn rows(results: &StudyResults, metrics: &[Metric]) -> Vec<Row> {
-    let without_flows = results.runs.iter().filter(|run| run.flows.is_empty());
-    let without_flows: BTreeSet<GroupKey> = without_flows
-        .map(|run| key(&run.labels, &results.group_by))
-        .collect();
-    let mut rows: BTreeMap<(&GroupKey, &Option<Composition>), Row> = BTreeMap::new();
-    // Runs stand before flows, which take their place where both are known.
-    for group in &results.groups {
-        let is_row = group.kind == SampleKind::Flow || without_flows.contains(&group.key);
-        let is_shown = metrics.contains(&group.metric);
-        if is_row && is_shown {
-            let row = rows
-                .entry((&group.key, &group.composition))
-                .or_insert_with(|| Row {
-                    key: group.key.clone(),
-                    composition: group.composition.clone(),
-                    of: BTreeMap::new(),
-                });
-            row.of.insert(group.metric, group.statistics);
+/// What a flow got, alone and beside others; what several got together where no more is known.
+fn rows(results: &StudyResults, samples: &Samplings, metrics: &[Metric]) -> Vec<Row> {
+    // Those that the manifest wants.
+    let wanted: BTreeSet<Metric> = results.groups.iter().map(|group| group.metric).collect();
+    let mut rows: BTreeMap<(&Kin, Had), Row> = BTreeMap::new();
+    for &metric in metrics.iter().filter(|metric| wanted.contains(metric)) {
+        for ((kin, had), samples) in samples.of_any(metric) {
+            let Some(described) = Describe::of(&samples) else {
+                continue;
+            };
+            let row = rows.entry((kin, had)).or_insert_with(|| Row {
+                key: kin.0.clone(),
+                composition: kin.1.clone(),
+                had,
+                of: BTreeMap::new(),
+            });
+            row.of.insert(metric, described);
         }
     }
     rows.into_values().collect()

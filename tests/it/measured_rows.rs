@@ -3,6 +3,7 @@
 use super::cli::run;
 use super::measured::{carried_out, folder_with, mistakes};
 use super::published::{column, numbers, report};
+use super::support::capture;
 use ccanalyze::study::{Metric, SampleKind};
 
 /// A row is a run; of two variants alone, in one table as runs and in the other with numbers of flows.
@@ -81,6 +82,33 @@ fn a_repetition_that_two_tables_have_is_said() {
             run.stderr
         );
         assert_eq!(run.stderr.contains("same repetition"), !said.is_empty());
+    }
+}
+
+#[test]
+fn a_repetition_that_a_table_and_a_capture_have_is_said() {
+    let rows = "cca,rep,goodput_bps,harm_rtt\nbbr,1,9e6,0.1\nbbr,2,8e6,0.2\n";
+    for (metric, name, said) in [
+        ("goodput_bps", "bbr-1.pcap", true),
+        // Another repetition, and a number that the capture has not.
+        ("goodput_bps", "bbr-3.pcap", false),
+        ("harm_rtt", "bbr-1.pcap", false),
+    ] {
+        let section = measured("\"a.csv\"", metric);
+        let study = format!(
+            "{REPEATED}{section}[[runs]]\nfiles = [\"{{cca}}-{{rep}}.pcap\", \"copy/{{cca}}-{{rep}}.pcap\"]\n"
+        );
+        let folder = folder_with(&[("a.csv", rows)], &study);
+        // Whether two captures are of one run their connections tell.
+        std::fs::create_dir(folder.path().join("copy")).unwrap();
+        for copy in [name.to_owned(), format!("copy/{name}")] {
+            std::fs::copy(capture("drop-one.pcap"), folder.path().join(copy)).unwrap();
+        }
+        let args = ["study", "study.toml", "--out", "out", "--no-charts"];
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let twice = "are the same repetition by all their labels, rep = 1: they count as two and are one (a label that tells them apart, or `except`, helps); so does another pair\n";
+        assert_eq!(run.stderr.contains(twice), said, "{name} {}", run.stderr);
     }
 }
 

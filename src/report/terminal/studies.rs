@@ -288,21 +288,23 @@ fn no_repetitions(results: &StudyResults) -> Option<String> {
     ))
 }
 
-/// Measured runs that are one repetition by all their labels, as a table and a copy of it are: both say a number of it.
+/// Measured runs that are one repetition by all their labels with another run, as a table and a copy of it are, or a
+/// table and the capture that it was made from: both say a number of it.
 fn measured_twice(results: &StudyResults) -> Option<String> {
     let is_numbered = |run: &&StudyRun| {
         let mut places = results.repetition.iter();
         places.any(|&place| run.labels[place].is_some())
     };
-    // A capture has records.
-    let measured = results.runs.iter().filter(|run| run.records.is_none());
+    // A capture has records. Of two captures their connections tell whether they are one run.
+    let is_measured = |run: &StudyRun| run.records.is_none();
     let mut known: BTreeMap<&[Option<LabelValue>], Vec<&StudyRun>> = BTreeMap::new();
     let mut pairs = Vec::new();
-    for run in measured.filter(is_numbered) {
+    for run in results.runs.iter().filter(is_numbered) {
         let says = |of: &StudyRun, metric: Metric| of.values.get(metric).is_some();
         let both = |other: &&&StudyRun| {
             let mut metrics = Metric::ALL.into_iter();
-            metrics.any(|metric| says(other, metric) && says(run, metric))
+            (is_measured(other) || is_measured(run))
+                && metrics.any(|metric| says(other, metric) && says(run, metric))
         };
         let before = known.entry(&run.labels).or_default();
         pairs.extend(before.iter().find(both).map(|other| (*other, run)));

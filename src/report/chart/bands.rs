@@ -418,6 +418,39 @@ mod tests {
     }
 
     #[test]
+    fn an_interval_that_is_alone_at_an_end_of_time_stays_within_the_axes() {
+        let ends = |spread: Spread| {
+            let of = |spread| Estimate {
+                value: 5e6,
+                spread,
+                n: 4,
+            };
+            let points = vec![
+                (0.0, of(spread)),
+                (1.0, of(Spread::Unknown)),
+                (2.0, of(spread)),
+            ];
+            let lines = BandLines {
+                title: String::new(),
+                note: String::new(),
+                interval: "95 % confidence interval",
+                x: Quantity::TIME,
+                x_name: "Time".to_owned(),
+                y: Quantity::GOODPUT,
+                lines: vec![("cubic".to_owned(), points)],
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let at = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Line { points, .. } => Some(points.iter().map(|at| at.0)),
+                _ => None,
+            });
+            at.flatten().fold(f64::MIN, f64::max)
+        };
+        let (with, without) = (ends(Spread::Interval(4e6, 6e6)), ends(Spread::Unknown));
+        assert!((with - without).abs() < 1e-9, "{with} {without}");
+    }
+
+    #[test]
     fn what_goes_on_beyond_the_axis_is_said() {
         let points = |high: f64| -> Points {
             let of = Estimate {

@@ -185,7 +185,9 @@ impl Reach {
             if self.is_beyond(end) {
                 arrow(canvas, x, span, half.max(5.0), stroke);
             } else {
-                stroke_to_bar(canvas, x, span, half, stroke);
+                // Of an estimate at an end of the axis, such as the last one of a time, half of the bar has room.
+                let bar = [(x - half).max(panel.left), (x + half).min(panel.right)];
+                stroke_to_bar(canvas, x, span, bar, stroke);
             }
         }
         height(self.cut(interval.1))
@@ -210,12 +212,19 @@ pub(super) fn half_whisker(
     half: f64,
     colour: Colour,
 ) {
-    stroke_to_bar(canvas, x, span, half, Stroke::solid(colour, WIDTH));
+    let bar = [x - half, x + half];
+    stroke_to_bar(canvas, x, span, bar, Stroke::solid(colour, WIDTH));
 }
 
-fn stroke_to_bar(canvas: &mut Canvas, x: f64, (from, to): (f64, f64), half: f64, stroke: Stroke) {
+fn stroke_to_bar(
+    canvas: &mut Canvas,
+    x: f64,
+    (from, to): (f64, f64),
+    bar: [f64; 2],
+    stroke: Stroke,
+) {
     canvas.line(&[(x, from), (x, to)], stroke);
-    canvas.line(&[(x - half, to), (x + half, to)], stroke);
+    canvas.line(&bar.map(|x| (x, to)), stroke);
 }
 
 /// A vertical line with an arrowhead at the end that it leads to.

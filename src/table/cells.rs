@@ -13,6 +13,8 @@ pub enum Cell {
     Whole(i128),
     /// A rate, a ratio, a mean.
     Real(f64),
+    /// Less than this power of ten, and more than 0: a probability that is as good as none.
+    Below(i32),
     /// A value of a label that is a number: it tells rows apart, by all of its digits.
     Label(f64),
     /// A mean.
@@ -33,6 +35,7 @@ impl Cell {
         match self {
             Self::Null | Self::Text(_) => None,
             Self::Whole(number) => Some(*number as f64),
+            Self::Below(_) => Some(0.0),
             Self::Real(number) | Self::Label(number) | Self::Mean { value: number, .. } => {
                 Some(*number)
             }

@@ -179,6 +179,7 @@ fn cell(cell: &TableCell) -> Cell {
         TableCell::Text(text) => Cell::text(text),
         TableCell::Whole(number) => Cell::number(Some(*number as f64), |_| number.to_string()),
         TableCell::Real(number) => Cell::number(Some(*number), rounded),
+        TableCell::Below(_) => Cell::number(Some(0.0), |_| shown(cell)),
         TableCell::Label(number) => Cell::number(Some(*number), in_full),
         TableCell::Mean { value, .. } => Cell::number(Some(*value), |_| shown(cell)),
     }

@@ -20,7 +20,7 @@ use crate::table::cells::Cell;
 ///
 /// One that is wider than a page has smaller letters; one that is wider then has names of columns in two lines, or upright
 /// ones; one that is wider even so lies across the page; and what is too wide for that is cut into several below each other, each with
-/// the columns that tell rows apart.
+/// the columns that tell rows apart. One without rows is a sentence.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = readable::columns(table).into_iter();
     let columns: Vec<Column> = columns.map(Column::from).collect();
@@ -31,6 +31,7 @@ pub(super) fn latex(table: &StudyTable) -> String {
     let title = escaped(&table.title);
     let parts = parts(&columns, form, rows);
     let mut text = match parts.as_slice() {
+        _ if rows == 0 => format!("{title}: no rows.\n"),
         [whole] if form.fits_page(&whole.columns, rows) => float(whole, &title, form, rows),
         parts => over_pages(parts, &title, form, rows),
     };
@@ -266,8 +267,10 @@ fn write_part(text: &mut String, part: &Part<'_>, title: &str, form: Form, rows:
 /// A cell in LaTeX: numbers with a minus sign, and powers of ten as such.
 fn in_latex(cell: &Cell) -> String {
     let text = shown(cell);
-    if matches!(cell, Cell::Null | Cell::Text(_)) {
-        return escaped(&text);
+    match cell {
+        Cell::Null | Cell::Text(_) => return escaped(&text),
+        Cell::Below(power) => return format!("$<10^{{{power}}}$"),
+        _ => {}
     }
     match text.split_once('e') {
         Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
@@ -501,11 +504,18 @@ mod tests {
     }
 
     #[test]
+    fn a_table_without_rows_is_a_sentence() {
+        let frame = df!("cca" => Vec::<String>::new(), "harm" => Vec::<f64>::new());
+        assert_eq!(of(frame.unwrap()), "Of groups: no rows.\n");
+    }
+
+    #[test]
     fn numbers_in_latex_are_typeset() {
         for (cell, text) in [
             (Cell::Real(-37.462), "$-$37.46"),
             (Cell::Real(2.69e-57), "$2.690\\times 10^{-57}$"),
             (Cell::Whole(1200), "1200"),
+            (Cell::Below(-300), "$<10^{-300}$"),
             (Cell::Text("bbr-lt".to_owned()), "bbr-lt"),
             (Cell::Null, ""),
             (

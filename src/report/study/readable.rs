@@ -55,7 +55,12 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
                 Scale::of(&name, cells.iter().filter_map(Cell::number))
             };
             let cells = cells.into_iter().map(|cell| scale.scaled(cell, 1));
-            (heading(&name, scale.symbol), cells.collect())
+            let cells: Vec<Cell> = if PROBABILITIES.contains(&name.as_str()) {
+                cells.map(probability).collect()
+            } else {
+                cells.collect()
+            };
+            (heading(&name, scale.symbol), cells)
         };
         ReadableColumn {
             heading,
@@ -68,6 +73,26 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
 
 /// Columns of times, which tell rows apart and are no labels.
 const TIMES: [&str; 1] = ["time_s"];
+
+/// Columns of what tests find as likely as the samples, which is never 0.
+const PROBABILITIES: [&str; 7] = [
+    "p",
+    "anova_p",
+    "kruskal_p",
+    "welch_p",
+    "welch_p_holm",
+    "rank_p",
+    "rank_p_holm",
+];
+
+/// A probability: numbers end a little below that power of ten, and what is less became 0.
+fn probability(cell: Cell) -> Cell {
+    const LEAST: i32 = -300;
+    match cell {
+        Cell::Real(number) if number < 10_f64.powi(LEAST) => Cell::Below(LEAST),
+        cell => cell,
+    }
+}
 
 /// A cell of a label.
 fn label(cell: Cell) -> Cell {

@@ -11,6 +11,10 @@ use crate::table::cells::Cell;
 pub(super) fn markdown(table: &StudyTable) -> String {
     let columns = columns(table);
     let mut text = format!("# {}\n\n", table.title);
+    if table.frame.height() == 0 {
+        text.push_str("No rows.\n");
+        return text;
+    }
     let names = columns
         .iter()
         .map(|column| escaped_markdown(&column.heading));
@@ -39,6 +43,7 @@ pub(in crate::report) fn shown(cell: &Cell) -> String {
         Cell::Whole(number) => number.to_string(),
         Cell::Real(number) => rounded(*number),
         Cell::Label(number) => in_full(*number),
+        Cell::Below(power) => format!("< 10^{power}"),
         Cell::Mean { value, half, n } => means::shown(*value, *half, *n),
     }
 }
@@ -131,7 +136,8 @@ mod tests {
             frame: table.frame.head(Some(0)),
             ..table
         };
-        assert!(markdown(&empty).contains("| CCA | Queue (%) | Quality | Harm |"));
+        // Names of columns alone would look like a table whose rows were lost.
+        assert_eq!(markdown(&empty), "# Of groups\n\nNo rows.\n");
     }
 
     #[test]

@@ -207,3 +207,14 @@ fn a_metric_that_varies_little_has_the_unit_that_it_has_in_other_tables() {
     assert_eq!(shown(&columns[0]), ["Goodput (Mbit/s)"; 2]);
     assert_eq!(shown(&columns[1]), ["0.04", "0.25"]);
 }
+
+#[test]
+fn no_probability_is_0() {
+    let frame = df!("cca" => ["bbr", "reno"], "p" => [0.0, 2.7e-57], "f" => [651.8, 0.0]);
+    let expected = [
+        column("CCA", &["bbr", "reno"]),
+        column("P", &["< 10^-300", "2.700e-57"]),
+        column("F", &["651.8", "0"]),
+    ];
+    assert_eq!(of(frame.unwrap(), &["cca"]), expected);
+}

@@ -21,8 +21,10 @@ pub(super) use statistics::{comparison_columns, group_columns, test_columns};
 pub struct StudyTable {
     /// Its name, for files.
     pub name: String,
-    /// What it shows.
+    /// What it shows, and of which study.
     pub title: String,
+    /// What a paper refers to it by: letters, digits, `:` and `-`.
+    pub label: String,
     /// The columns that tell rows apart, those that stand first.
     pub keys: Vec<String>,
     /// Columns of ratios that are read in percent, which their names do not say.
@@ -48,6 +50,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
     let table = |name: &str, title: &str, frame| StudyTable {
         name: name.to_owned(),
         title: format!("{}: {title}", results.name),
+        label: reference(&results.name, name),
         keys: keys(&frame, &results.labels),
         shares: Vec::new(),
         usual: usual.clone(),
@@ -85,7 +88,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
             .map(|(name, title, frame)| table(name, title, frame)),
     );
     let reports = results.reports.iter();
-    tables.extend(reports.map(|table| report(table, &results.labels, &usual)));
+    tables.extend(reports.map(|table| report(table, results, &usual)));
     tables
 }
 
@@ -215,7 +218,11 @@ fn label_column(label: &Label, values: &[Option<&LabelValue>]) -> PolarsColumn {
 ///
 /// # Panics
 /// Never: the columns of a report have distinct names and one length.
-fn report(table: &ReportTable, labels: &[Label], usual: &BTreeMap<String, f64>) -> StudyTable {
+fn report(
+    table: &ReportTable,
+    results: &StudyResults,
+    usual: &BTreeMap<String, f64>,
+) -> StudyTable {
     let mut rows = 0;
     let columns: Vec<PolarsColumn> = table
         .columns
@@ -233,10 +240,12 @@ fn report(table: &ReportTable, labels: &[Label], usual: &BTreeMap<String, f64>) 
         .collect();
     let frame = DataFrame::new(rows, columns)
         .expect("columns of a report have distinct names and one length");
+    let name = format!("report-{}", table.name);
     StudyTable {
-        name: format!("report-{}", table.name),
-        title: table.title.clone(),
-        keys: keys(&frame, labels),
+        title: format!("{}: {}", results.name, table.title),
+        label: reference(&results.name, &name),
+        name,
+        keys: keys(&frame, &results.labels),
         shares: (table.columns.iter())
             .filter(|column| column.is_share)
             .map(|column| column.name.clone())
@@ -244,6 +253,13 @@ fn report(table: &ReportTable, labels: &[Label], usual: &BTreeMap<String, f64>) 
         usual: usual.clone(),
         frame,
     }
+}
+
+/// What a paper refers to a table by: tables of several studies have names of their own.
+fn reference(study: &str, table: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let study: String = study.chars().map(plain).collect();
+    format!("tab:{study}-{table}")
 }
 
 /// The columns that tell the rows of a table apart: those in front that hold words or labels, and
@@ -264,6 +280,11 @@ fn keys(frame: &DataFrame, labels: &[Label]) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::study::RESERVED;
+
+    #[test]
+    fn what_a_table_is_referred_to_by_has_no_letters_with_a_meaning() {
+        assert_eq!(reference("loss 1_%", "groups"), "tab:loss-1---groups");
+    }
 
     #[test]
     fn no_label_can_be_called_like_a_column() {

@@ -315,6 +315,8 @@ fn a_summary_has_what_flows_got_and_runs_where_no_flows_are_known() {
     assert_eq!(run(folder.path(), &args).status, 0);
     let read = |name: &str| std::fs::read_to_string(folder.path().join("out").join(name)).unwrap();
     let text = read("report-summary.md");
+    let title = "# study: Means of each group, ± half of their 95 % confidence interval\n";
+    assert!(text.starts_with(title), "{text}");
     assert!(
         text.contains("| n | Goodput (Mbit/s) | RTT (ms) |\n"),
         "{text}"
@@ -322,10 +324,31 @@ fn a_summary_has_what_flows_got_and_runs_where_no_flows_are_known() {
     assert!(text.contains(" | 2 | 8.5 ± 6.4 | 40 (n = 1) |\n"), "{text}");
     assert!(text.contains(" | 1 | 5 |  |\n"), "{text}");
     let text = read("report-summary.tex");
+    let caption = "\\caption{study: Means of each group, ± half of their 95 \\% confidence interval}\\label{tab:study-report-summary}\n";
+    assert!(text.contains(caption), "{text}");
     assert!(
         text.contains(" & 2 & 8.5 $\\pm$ 6.4 & 40 (n = 1) \\\\\n"),
         "{text}"
     );
+}
+
+#[test]
+fn a_summary_speaks_of_intervals_where_it_has_some() {
+    let runs = "run,cca,a_bps\n3,vegas,5e6\n";
+    let (study, runs_alone) = SUMMARY.split_once("[[measured]]").unwrap();
+    let (_, runs_alone) = runs_alone.split_once("[[measured]]").unwrap();
+    let study = format!("{study}[[measured]]{runs_alone}");
+    for (more, title) in [
+        ("", "Means of each group"),
+        (
+            "4,vegas,6e6\n",
+            "Means of each group, ± half of their 95 % confidence interval",
+        ),
+    ] {
+        let runs = format!("{runs}{more}");
+        let results = carried_out(folder_with(&[("runs.csv", &runs)], &study).path());
+        assert_eq!(report(&results, "summary").title, title);
+    }
 }
 
 #[test]

@@ -29,11 +29,14 @@ pub(super) fn latex(table: &StudyTable) -> String {
     let form = form.unwrap_or(Form::ACROSS);
     let rows = table.frame.height();
     let title = escaped(&table.title);
+    let label = format!("\\label{{{}}}", table.label);
     let parts = parts(&columns, form, rows);
     let mut text = match parts.as_slice() {
         _ if rows == 0 => format!("{title}: no rows.\n"),
-        [whole] if form.fits_page(&whole.columns, rows) => float(whole, &title, form, rows),
-        parts => over_pages(parts, &title, form, rows),
+        [whole] if form.fits_page(&whole.columns, rows) => {
+            float(whole, (&title, &label), form, rows)
+        }
+        parts => over_pages(parts, (&title, &label), form, rows),
     };
     if let Some(needs) = needs(&text) {
         // Behind what else is said to the reader.
@@ -45,14 +48,14 @@ pub(super) fn latex(table: &StudyTable) -> String {
 }
 
 /// A table that fits a page.
-fn float(whole: &Part<'_>, title: &str, form: Form, rows: usize) -> String {
+fn float(whole: &Part<'_>, (title, label): (&str, &str), form: Form, rows: usize) -> String {
     let Head { alignment, names } = whole.head(form);
     let [begin, end] = form.float;
     let letters = form.letters_begin;
     let mut text = format!("% \\usepackage{{{}}}\n", form.packages_of_float);
     let _ = write!(
         text,
-        "{begin}\n\\centering{letters}\n\\caption{{{title}}}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
+        "{begin}\n\\centering{letters}\n\\caption{{{title}}}{label}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
     );
     whole.write_rows(&mut text, rows);
     let _ = write!(text, "\\bottomrule\n\\end{{tabular}}\n{end}\n");
@@ -60,7 +63,7 @@ fn float(whole: &Part<'_>, title: &str, form: Form, rows: usize) -> String {
 }
 
 /// A table that runs over pages, in parts below each other.
-fn over_pages(parts: &[Part<'_>], title: &str, form: Form, rows: usize) -> String {
+fn over_pages(parts: &[Part<'_>], (title, label): (&str, &str), form: Form, rows: usize) -> String {
     let mut text = format!(
         "% \\usepackage{{{}}}\n% runs over pages: in a document of two columns put \\onecolumn before it and \\twocolumn behind it\n{}{}\n",
         form.packages, form.begin, form.letters_begin
@@ -74,7 +77,8 @@ fn over_pages(parts: &[Part<'_>], title: &str, form: Form, rows: usize) -> Strin
             // All of them are one table, which has one number.
             text.push_str("\\addtocounter{table}{-1}\n");
         }
-        write_part(&mut text, part, &title, form, rows);
+        let label = if place == 0 { label } else { "" };
+        write_part(&mut text, part, (&title, label), form, rows);
     }
     text.push_str(form.end);
     text
@@ -252,13 +256,19 @@ impl Part<'_> {
     }
 }
 
-fn write_part(text: &mut String, part: &Part<'_>, title: &str, form: Form, rows: usize) {
+fn write_part(
+    text: &mut String,
+    part: &Part<'_>,
+    (title, label): (&str, &str),
+    form: Form,
+    rows: usize,
+) {
     let Head { alignment, names } = part.head(form);
     let head = format!("\\toprule\n{names} \\\\\n\\midrule");
     // The title of each further page is in no list of tables.
     let _ = write!(
         text,
-        "\\begin{{longtable}}{{{alignment}}}\n\\caption{{{title}}}\\\\\n{head}\n\\endfirsthead\n\\caption[]{{{title}, continued}}\\\\\n{head}\n\\endhead\n"
+        "\\begin{{longtable}}{{{alignment}}}\n\\caption{{{title}}}{label}\\\\\n{head}\n\\endfirsthead\n\\caption[]{{{title}, continued}}\\\\\n{head}\n\\endhead\n"
     );
     part.write_rows(text, rows);
     text.push_str("\\bottomrule\n\\end{longtable}\n");
@@ -360,6 +370,7 @@ mod tests {
         latex(&StudyTable {
             name: "groups".to_owned(),
             title: "Of groups".to_owned(),
+            label: "tab:s-groups".to_owned(),
             keys: vec!["capture".to_owned(), "cca".to_owned()],
             shares: Vec::new(),
             usual: std::collections::BTreeMap::new(),
@@ -391,7 +402,7 @@ mod tests {
     fn a_table_is_as_large_as_fits_a_page() {
         assert_eq!(
             of(narrow()),
-            "% \\usepackage{booktabs}\n\\begin{table*}\n\\centering\n\\caption{Of groups}\n\\smallskip\n\\begin{tabular}{lr}\n\\toprule\n\
+            "% \\usepackage{booktabs}\n\\begin{table*}\n\\centering\n\\caption{Of groups}\\label{tab:s-groups}\n\\smallskip\n\\begin{tabular}{lr}\n\\toprule\n\
              CCA & Change (\\%) \\\\\n\\midrule\nbbr & $-$3.5 \\\\\n\\bottomrule\n\\end{tabular}\n\\end{table*}\n"
         );
         let small = of(with_numbers(narrow(), 3));
@@ -463,6 +474,9 @@ mod tests {
         for (place, part) in parts.iter().enumerate() {
             assert!(part.contains(&format!("\\caption{{Of groups ({} of 3)}}", place + 1)));
             assert!(part.contains("\nbbr & "), "{part}");
+            let is_referred_to = part.contains("(1 of 3)}\\label{tab:s-groups}\\\\\n");
+            assert_eq!(is_referred_to, place == 0, "{part}");
+            assert_eq!(part.matches("\\label").count(), usize::from(place == 0));
             assert_eq!(part.matches("{CCA}").count(), 2, "{part}");
         }
         assert_eq!(

@@ -125,6 +125,7 @@ mod tests {
         let table = StudyTable {
             name: "groups".to_owned(),
             title: "Of groups".to_owned(),
+            label: "tab:s-groups".to_owned(),
             keys: Vec::new(),
             shares: Vec::new(),
             usual: std::collections::BTreeMap::new(),

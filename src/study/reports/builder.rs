@@ -18,6 +18,11 @@ impl<R> Builder<R> {
         }
     }
 
+    /// Whether this is so of any row.
+    pub(super) fn any(&self, is: impl Fn(&R) -> bool) -> bool {
+        self.rows.iter().any(is)
+    }
+
     /// Adds a column. One that a label is called like already says whose it is.
     fn add(mut self, name: impl Into<String>, cells: Cells) -> Self {
         let mut name = name.into();

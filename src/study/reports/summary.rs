@@ -71,6 +71,7 @@ pub(super) fn tables(
         builder = builder.text("composition", Row::flows);
     }
     builder = builder.count("n", |row| Some(row.n()));
+    let has_interval = builder.any(|row| row.of.values().any(|of| of.ci95.is_some()));
     for (metric, name, factor) in metrics {
         let half = |of: &Describe| Some((of.ci95?.high - of.ci95?.low) / 2.0);
         builder = builder
@@ -84,10 +85,12 @@ pub(super) fn tables(
                 Some(row.of.get(&metric)?.n as u64)
             });
     }
-    vec![builder.table(
-        "summary",
-        "Means of each group, ± half of their 95 % confidence interval",
-    )]
+    let title = if has_interval {
+        "Means of each group, ± half of their 95 % confidence interval"
+    } else {
+        "Means of each group"
+    };
+    vec![builder.table("summary", title)]
 }
 
 /// What a flow got, alone and beside others; what several got together where no more is known.

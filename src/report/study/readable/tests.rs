@@ -11,6 +11,7 @@ fn with_shares(frame: DataFrame, keys: &[&str], shares: &[&str]) -> Vec<(String,
     let table = StudyTable {
         name: "groups".to_owned(),
         title: "Of groups".to_owned(),
+        label: "tab:s-groups".to_owned(),
         keys: keys.iter().map(|&key| key.to_owned()).collect(),
         shares: shares.iter().map(|&name| name.to_owned()).collect(),
         usual: BTreeMap::new(),
@@ -189,6 +190,7 @@ fn a_metric_that_varies_little_has_the_unit_that_it_has_in_other_tables() {
     let table = StudyTable {
         name: "tests".to_owned(),
         title: "Whether a label matters".to_owned(),
+        label: "tab:s-groups".to_owned(),
         keys: vec!["metric".to_owned()],
         shares: Vec::new(),
         usual: BTreeMap::from([("goodput_bps".to_owned(), 18.8e6)]),

@@ -1,6 +1,10 @@
 //! What runs and flows are called by: typed labels, their values and their order.
 
+mod reserved;
+
 use std::cmp::Ordering;
+
+pub use reserved::RESERVED;
 
 use super::natural::natural_order;
 use super::units::Unit;
@@ -18,84 +22,6 @@ pub(super) fn is_repetition(name: &str) -> bool {
 
 /// What stands for the value that flows do not have, where others of their run have one.
 pub const UNLABELLED: &str = "unlabelled";
-
-/// Columns of the study's tables besides labels and metrics: no label can be called so.
-pub const RESERVED: &[&str] = &[
-    "capture",
-    "error",
-    "records",
-    "start_ns",
-    "end_ns",
-    "window_start_ns",
-    "window_end_ns",
-    "flows_left_out",
-    "path_capacity_bps",
-    "path_base_rtt_ns",
-    "path_buffer_bytes",
-    "path_buffer_packets",
-    "path_buffer_bdp",
-    "path_qdisc",
-    "flow",
-    "connection_id",
-    "src_ip",
-    "src_port",
-    "dst_ip",
-    "dst_port",
-    "flow_direction",
-    "quality",
-    "sample",
-    "composition",
-    "composition_a",
-    "composition_b",
-    "metric",
-    "runs_failed",
-    "n",
-    "mean",
-    "median",
-    "std_dev",
-    "q1",
-    "q3",
-    "ci95_low",
-    "ci95_high",
-    "min",
-    "max",
-    "baseline_mean",
-    "change_percent",
-    "label",
-    "scope",
-    "a",
-    "b",
-    "n_a",
-    "n_b",
-    "mean_a",
-    "mean_b",
-    "difference",
-    "welch_t",
-    "welch_df",
-    "welch_p",
-    "welch_p_holm",
-    "cohen_d",
-    "rank_u",
-    "rank_p",
-    "rank_p_holm",
-    "rank_effect",
-    "levels",
-    "ss_between",
-    "df_between",
-    "ms_between",
-    "ss_within",
-    "df_within",
-    "ms_within",
-    "anova_f",
-    "anova_p",
-    "f_crit",
-    "eta_squared",
-    "omega_squared",
-    "kruskal_h",
-    "kruskal_df",
-    "kruskal_p",
-    "epsilon_squared",
-];
 
 /// What kind of values a label has.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,23 +62,16 @@ impl Label {
     /// # Errors
     /// Says why `text` is none: no number, a unit of something else, not in the order given.
     pub fn value(&self, text: &str) -> Result<LabelValue, String> {
-        let number = match self.kind {
-            LabelKind::Text => None,
-            LabelKind::Number(None) => Some(
-                text.trim()
-                    .parse::<f64>()
-                    .ok()
-                    .filter(|number| number.is_finite())
-                    .ok_or_else(|| format!("'{text}' is no number"))?,
-            ),
-            LabelKind::Number(Some(unit)) => Some(unit.parse(text)?),
-        };
-        // A zero with a sign is zero.
-        let number = number.map(|number| number + 0.0);
+        let number = self.number(text)?;
         let rank = if self.order.is_empty() {
             None
         } else {
-            let rank = self.order.iter().position(|known| known == text);
+            // The order may name numbers as the tables show them, without the unit that files give them.
+            let is_it = |known: &String| match number {
+                Some(number) => self.number(known) == Ok(Some(number)),
+                None => known == text,
+            };
+            let rank = self.order.iter().position(is_it);
             Some(rank.ok_or_else(|| {
                 let hint = super::manifest::suggestion(text, &self.order);
                 format!(
@@ -168,6 +87,22 @@ impl Label {
             place: ValuePlace { rank, number },
             further: Vec::new(),
         })
+    }
+
+    /// The number that is written so, in the unit of the label; none of a label of words.
+    fn number(&self, text: &str) -> Result<Option<f64>, String> {
+        let number = match self.kind {
+            LabelKind::Text => return Ok(None),
+            LabelKind::Number(None) => text
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|number| number.is_finite())
+                .ok_or_else(|| format!("'{text}' is no number"))?,
+            LabelKind::Number(Some(unit)) => unit.parse(text)?,
+        };
+        // A zero with a sign is zero.
+        Ok(Some(number + 0.0))
     }
 }
 
@@ -516,6 +451,13 @@ mod tests {
                 .unwrap_err()
                 .contains("did you mean 'shallow'")
         );
+        // Numbers are those of the unit, however they are written.
+        let unit = Unit::named("BDP").ok();
+        for order in [["2", "0.5"], ["2bdp", "0.50"]] {
+            let buffer = label(LabelKind::Number(unit), &order);
+            assert!(buffer.value("2bdp").unwrap() < buffer.value("0.5BDP").unwrap());
+            assert!(buffer.value("1bdp").is_err());
+        }
     }
 
     #[test]

@@ -203,6 +203,7 @@ fn planned_runs(
         let measured = measured.map(|run| labelling::measured(run, &draft.name, labels, document));
         let mut planner = RunPlanner {
             draft,
+            labels,
             folder,
             traces: &mut *traces,
             document: &mut *document,

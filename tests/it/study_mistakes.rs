@@ -141,6 +141,39 @@ fn all_mistakes_are_said_at_once() {
     assert!(run.stderr.contains("nowhere.toml"), "{}", run.stderr);
 }
 
+#[test]
+fn what_follows_from_a_mistake_is_not_said_and_what_is_so_of_all_runs_once() {
+    for (metrics, conditions, said) in [
+        (
+            "metrics = [\"goodput\"]",
+            "",
+            "error: study.toml:5: there is no metric 'goodput'; did you mean 'goodput_bps'?\n",
+        ),
+        (
+            "metrics = [\"goodput_bps\"]",
+            "base_rtt = \"{run}\"\n",
+            "error: study.toml:20: the values of '{run}' have no unit here: write \"{run}ms\"\n",
+        ),
+        (
+            "metrics = [\"jain\"]",
+            "",
+            "error: study.toml:8: the study has no metric 'goodput_bps'; there is jain\n",
+        ),
+    ] {
+        let report = "report = \"heat-map\"\n[reports.heat-map]\nmetric = \"goodput_bps\"\nrows = \"cca\"\ncolumns = \"rate\"\n[labels.run]\nunit = \"ms\"\n";
+        let manifest = MANIFEST
+            .replace("group_by = [\"cca\"]", "group_by = [\"cca\", \"rate\"]")
+            .replace(
+                "\n[labels.rate]",
+                &format!("{metrics}\n{report}[labels.rate]"),
+            );
+        let folder = folder_with(&format!("{manifest}{conditions}"));
+        let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
+        assert_eq!(run.status, 2, "{}", run.stderr);
+        assert_eq!(run.stderr, said);
+    }
+}
+
 /// Three numbers are asked for: others were left out before, so that four with a mistake were three without.
 #[test]
 fn weights_that_are_not_three_numbers_are_a_mistake() {

@@ -9,6 +9,7 @@ use crate::study::conditions::{
     Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
 };
 use crate::study::import::MeasuredTable;
+use crate::study::labels::{Label, LabelKind};
 use crate::study::manifest::{
     ConditionText, ConditionsSection, Document, Located, TraceSection, suggestion,
 };
@@ -21,6 +22,7 @@ pub(super) type Traces = HashMap<(PathBuf, String), Result<CapacityTrace, String
 /// Understands what a section says about one of its runs.
 pub(super) struct RunPlanner<'a> {
     pub(super) draft: &'a Draft<'a>,
+    pub(super) labels: &'a [Label],
     pub(super) folder: &'a Path,
     /// Traces read before.
     pub(super) traces: &'a mut Traces,
@@ -158,6 +160,13 @@ impl RunPlanner<'_> {
         };
         if full == text.value {
             self.document.mistake(text.line, message);
+        } else if let Some(with_unit) = self.with_unit(&text.value, &full, parse) {
+            // It is so of all values.
+            let message = format!(
+                "the values of '{0}' have no unit here: write \"{with_unit}\"",
+                text.value
+            );
+            self.document.mistake(text.line, message);
         } else {
             let run = &self.draft.name;
             self.document.mistake_of_run(text.line, &message, run, || {
@@ -165,6 +174,24 @@ impl RunPlanner<'_> {
             });
         }
         None
+    }
+
+    /// A text that is a label and nothing else, with the unit of that label behind it: where its value with the unit is
+    /// understood.
+    fn with_unit<T>(
+        &self,
+        text: &str,
+        full: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<String> {
+        let name = text.strip_prefix('{')?.strip_suffix('}')?;
+        let label = self.labels.iter().find(|label| label.name == name)?;
+        let LabelKind::Number(Some(unit)) = label.kind else {
+            return None;
+        };
+        let unit = unit.name();
+        parse(&format!("{full}{unit}")).ok()?;
+        Some(format!("{text}{unit}"))
     }
 
     fn trace(&mut self, section: &TraceSection) -> Option<CapacityTrace> {

@@ -177,10 +177,12 @@ impl Settings<'_> {
             return Metric::ALL.to_vec();
         };
         let mut metrics = Vec::new();
+        let mut are_known = true;
         for name in names {
             if let Some(metric) = Metric::named(&name.value) {
                 metrics.push(metric);
             } else {
+                are_known = false;
                 let all = Metric::ALL.map(Metric::name);
                 let hint = suggestion(&name.value, &all);
                 document.mistake(
@@ -188,6 +190,10 @@ impl Settings<'_> {
                     format!("there is no metric '{}'{hint}", name.value),
                 );
             }
+        }
+        // One that was meant may be what a report is about: that it lacks that would follow from the mistake above.
+        if !are_known {
+            return Metric::ALL.to_vec();
         }
         metrics.sort_unstable();
         metrics.dedup();

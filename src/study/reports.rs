@@ -16,7 +16,7 @@ use super::manifest::{Document, Located, ReportSection, suggestion};
 use super::measure::SeriesKind;
 use super::metrics::Metric;
 use super::results::StudyResults;
-use super::units::{Dimension, parse_time};
+use super::units::{Dimension, parse_time, time_in_words};
 use builder::Builder;
 pub use heat_map::HeatMapReport;
 pub use series::SeriesReport;
@@ -410,7 +410,9 @@ impl Options<'_> {
                 return Ok(step_ns);
             }
             Err(format!(
-                "a step of {step_ns} ns is no whole number of bins of {bin_ns} ns: write another step in [reports.series], or another bin in [analysis]"
+                "a step of {} is no whole number of bins of {}: write another step in [reports.series], or another bin in [analysis]",
+                time_in_words(step_ns),
+                time_in_words(bin_ns)
             ))
         });
         let line = given.map_or(self.name.line, |text| text.line);

@@ -371,6 +371,12 @@ pub fn parse_time(text: &str) -> Result<i64, String> {
     }
 }
 
+/// A time in words: `50 ms`.
+pub(super) fn time_in_words(ns: i64) -> String {
+    let unit = Dimension::Time.for_reading(ns as f64);
+    format!("{} {}", ns as f64 / unit.factor, unit.symbol())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -239,7 +239,10 @@ fn a_capture_in_steps_adds_up_to_its_bins_and_stands_beside_an_archive() {
 #[test]
 fn what_a_series_cannot_show_is_a_mistake() {
     for (option, said) in [
-        ("step = \"250ms\"", "no whole number of bins"),
+        (
+            "step = \"250ms\"",
+            "a step of 250 ms is no whole number of bins of 100 ms",
+        ),
         ("step = \"0.2\"", "has no unit of time"),
         ("rate = \"rtt_ns\"", "'rate' cannot be 'rtt_ns'"),
         ("delay = \"ping\"", "did you mean 'ping_ns'?"),

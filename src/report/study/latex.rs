@@ -18,16 +18,17 @@ use crate::table::cells::Cell;
 /// One that fits a page floats, and stands in documents of one and of two columns; a longer one is a
 /// `longtable` that runs over pages, which two columns have no place for, as its second line says.
 ///
-/// One that is wider than a page has smaller letters; one that is wider then has names of columns in two lines, or upright
-/// ones; one that is wider even so lies across the page; and what is too wide for that is cut into several below each other, each with
-/// the columns that tell rows apart. One without rows is a sentence.
+/// One that is wider than a page has smaller letters; one that is wider then has names of columns in two lines, or
+/// upright ones; one that is a little wider even so is made smaller where the page is as narrow, which it is not in
+/// documents of two columns; one that is wider than that lies across the page; and what is too wide for that is cut into
+/// several below each other, each with the columns that tell rows apart. One without rows is a sentence.
 pub(super) fn latex(table: &StudyTable) -> String {
     let columns = readable::columns(table).into_iter();
     let columns: Vec<Column> = columns.map(Column::from).collect();
     let all: Vec<&Column> = columns.iter().collect();
-    let form = Form::ALL.into_iter().find(|form| form.holds(&all));
-    let form = form.unwrap_or(Form::ACROSS);
     let rows = table.frame.height();
+    let form = Form::ALL.into_iter().find(|form| form.suits(&all, rows));
+    let form = form.unwrap_or(Form::ACROSS);
     let title = escaped(&table.title);
     let label = format!("\\label{{{}}}", table.label);
     let parts = parts(&columns, form, rows);
@@ -51,14 +52,15 @@ pub(super) fn latex(table: &StudyTable) -> String {
 fn float(whole: &Part<'_>, (title, label): (&str, &str), form: Form, rows: usize) -> String {
     let Head { alignment, names } = whole.head(form);
     let [begin, end] = form.float;
+    let [fitted, fitted_end] = form.fitted.unwrap_or_default();
     let letters = form.letters_begin;
     let mut text = format!("% \\usepackage{{{}}}\n", form.packages_of_float);
     let _ = write!(
         text,
-        "{begin}\n\\centering{letters}\n\\caption{{{title}}}{label}\n\\smallskip\n\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
+        "{begin}\n\\centering{letters}\n\\caption{{{title}}}{label}\n\\smallskip\n{fitted}\\begin{{tabular}}{{{alignment}}}\n\\toprule\n{names} \\\\\n\\midrule\n"
     );
     whole.write_rows(&mut text, rows);
-    let _ = write!(text, "\\bottomrule\n\\end{{tabular}}\n{end}\n");
+    let _ = write!(text, "\\bottomrule\n\\end{{tabular}}{fitted_end}\n{end}\n");
     text
 }
 
@@ -316,7 +318,7 @@ fn width_of_letter(letter: char) -> f64 {
         'b' | 'd' | 'h' | 'k' | 'n' | 'p' | 'q' | 'u' | 'v' | 'x' | 'y' => 5.6,
         'w' => 7.3,
         'm' | '%' | '#' => 8.4,
-        letter if letter.is_ascii() => 7.8,
+        letter if letter.is_ascii() || letter == '±' => 7.8,
         _ => 10.0,
     }
 }
@@ -429,7 +431,16 @@ mod tests {
             "{upright}"
         );
         assert!(!upright.contains("minipage"), "{upright}");
-        let wide = of(with_numbers(narrow(), 8));
+        // Wider than the text of `article`, and not than that of two columns.
+        let fitted = of(with_numbers(narrow(), 8));
+        let begin = "\\smallskip\n\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%\n\\begin{tabular}";
+        assert!(fitted.contains(begin), "{fitted}");
+        assert!(
+            fitted.ends_with("\\end{tabular}}\n\\end{table*}\n"),
+            "{fitted}"
+        );
+        assert!(!fitted.contains("minipage"), "{fitted}");
+        let wide = of(with_numbers(narrow(), 11));
         assert!(wide.starts_with("% \\usepackage{booktabs,graphicx}\n"));
         assert!(wide.contains("\\rotatebox{90}{Some long name 7}"));
         // It stands in the class `acmart`, too, which does not know sideways tables.
@@ -461,7 +472,7 @@ mod tests {
             2,
             "on the first page, and on others"
         );
-        let across = of(with_numbers(df!("cca" => vec!["bbr"; 40]).unwrap(), 9));
+        let across = of(with_numbers(df!("cca" => vec!["bbr"; 40]).unwrap(), 11));
         assert!(across.starts_with("% \\usepackage{booktabs,longtable,graphicx,pdflscape}\n"));
         assert!(across.contains("\n\\begin{landscape}") && across.ends_with("\\end{landscape}\n"));
     }

@@ -14,6 +14,12 @@ pub(super) enum Headings {
 /// Height of a line, in points at normal size.
 const LINE: f64 = 9.0;
 
+/// No wider than the text of the page.
+const FITTED: Option<[&str; 2]> = Some([
+    "\\resizebox{\\ifdim\\width>\\textwidth\\textwidth\\else\\width\\fi}{!}{%\n",
+    "}",
+]);
+
 /// How a table lies on its page; lengths in points.
 #[derive(Clone, Copy)]
 pub(super) struct Form {
@@ -35,6 +41,8 @@ pub(super) struct Form {
     line: f64,
     /// Space between two columns.
     space: f64,
+    /// What it is within, and the end of that, where it is made smaller on pages that are narrower than it.
+    pub(super) fitted: Option<[&'static str; 2]>,
     pub(super) headings: Headings,
 }
 
@@ -51,6 +59,7 @@ impl Form {
         letters: 1.0,
         line: 12.0,
         space: 12.0,
+        fitted: None,
         headings: Headings::Line,
     };
     const SMALL: Self = Self {
@@ -64,11 +73,25 @@ impl Form {
         headings: Headings::TwoLines,
         ..Self::SMALL
     };
+    /// As wide as it is in classes of two columns (`IEEEtran` has 516 points over both, `acmart` 506), and with letters
+    /// of more than 7 points in `article`.
+    const STACKED_FITTED: Self = Self {
+        packages_of_float: "booktabs,graphicx",
+        page: 382.0,
+        fitted: FITTED,
+        ..Self::STACKED
+    };
     const UPRIGHT: Self = Self {
         packages_of_float: "booktabs,graphicx",
         packages: "booktabs,longtable,graphicx",
         headings: Headings::Upright,
         ..Self::SMALL
+    };
+    /// With letters of 6 points or more in `article`.
+    const UPRIGHT_FITTED: Self = Self {
+        page: 458.0,
+        fitted: FITTED,
+        ..Self::UPRIGHT
     };
     pub(super) const ACROSS: Self = Self {
         // The sideways tables of `rotating` leave the page in the class `acmart`.
@@ -86,15 +109,23 @@ impl Form {
         letters: 0.8,
         line: 8.0,
         space: 6.0,
+        fitted: None,
         headings: Headings::Upright,
     };
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::NORMAL,
         Self::SMALL,
         Self::STACKED,
+        Self::STACKED_FITTED,
         Self::UPRIGHT,
+        Self::UPRIGHT_FITTED,
         Self::ACROSS,
     ];
+
+    /// Whether a table of so many rows may be so: what runs over pages cannot be made smaller.
+    pub(super) fn suits(self, columns: &[&Column], rows: usize) -> bool {
+        self.holds(columns) && (self.fitted.is_none() || self.fits_page(columns, rows))
+    }
 
     /// Whether so many rows have room on a page, with a title of two lines and the rules.
     pub(super) fn fits_page(self, columns: &[&Column], rows: usize) -> bool {

@@ -25,6 +25,7 @@ mod in_flight;
 mod last_repeat;
 mod latest_acks;
 mod limits;
+mod merged_frames;
 mod network_copies;
 mod old_copies;
 mod packet_size;

@@ -126,22 +126,21 @@ impl HalfFlow {
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
-        self.is_quiet_for(self.delays.round_trip_ns(), at)
+        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985 section 7.2).
+        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
+        let heard = self.times.progress_at.map(|passed| passed.plus_ns(trip_ns));
+        let since = self.times.data_at.max(heard.filter(|&heard| heard <= at));
+        is_silence(since, at, self.delays.round_trip_ns())
     }
 
     /// Whether the last packet may be probed for at `at`: two round trips later (RFC 8985 section 7.2), of which a queue
     /// may have made the last ones longer than those before.
     fn may_be_probed(&self, at: CaptureTime) -> bool {
-        self.is_quiet_for(self.delays.round_trip_ns() / 2 * 3, at)
-    }
-
-    /// Whether neither data nor progress passed for so long before `at`, or for as long as any timer takes.
-    fn is_quiet_for(&self, ns: i64, at: CaptureTime) -> bool {
-        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985 section 7.2).
-        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
-        let heard = self.times.progress_at.map(|passed| passed.plus_ns(trip_ns));
-        let since = self.times.data_at.max(heard.filter(|&heard| heard <= at));
-        since.is_none_or(|since| at.since(since) >= ns.max(PROBE_NS_MIN))
+        is_silence(
+            self.quiet_since(at),
+            at,
+            self.delays.round_trip_ns() / 2 * 3,
+        )
     }
 
     pub(super) fn lost_tail(
@@ -579,4 +578,9 @@ impl HalfFlow {
         };
         self.tell_amendment(dir, amendment, row, sink);
     }
+}
+
+/// Whether what passes at `at` comes so long after `since`, in ns, or for as long as any timer takes; or after nothing.
+fn is_silence(since: Option<CaptureTime>, at: CaptureTime, ns: i64) -> bool {
+    since.is_none_or(|since| at.since(since) >= ns.max(PROBE_NS_MIN))
 }

@@ -4,8 +4,7 @@ use super::delays::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
-use super::in_flight::Marks;
-use super::packet_size::Mss;
+
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace};
@@ -17,9 +16,6 @@ const UNSEEN_MAX: i64 = 1 << 24;
 /// Packets that a sender sends at once at first (RFC 6928) and after a silence: of more that were skipped without a
 /// trace while an ACK was owed, others of its host may have been most.
 pub(super) const FLIGHT_MAX: u16 = 10;
-
-/// Packets looked at before one.
-const LATELY_MAX: usize = 64;
 
 impl HalfFlow {
     /// Data packets lost upstream, by skipped ids: those that the receiver got all the same were
@@ -96,69 +92,6 @@ impl HalfFlow {
     /// where the path takes less than before, are pieces of these.
     pub(super) fn are_skipped_told(&self) -> bool {
         self.ids.counts() && self.ids.is_near() && self.emissions.are_told(self.ids.unexplained())
-    }
-
-    /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
-    /// receiver announced, or nobody knows what it did, frames that network cards merge are of more packets. The
-    /// segment's step, knowing that.
-    pub(super) fn learn_packet_len(&mut self, segment: &Segment, step: Step) -> Step {
-        if !matches!(step, Step::Ahead(_) | Step::Early(_)) {
-            return step;
-        }
-        let skipped = self.ids.last_skipped();
-        let mss = self.packet_size.mss;
-        let goes_on = if mss.get().is_some() {
-            let continues = self.continues(segment.seq, segment.payload_len);
-            continues && !self.repair.goes_on() && !self.owes_ack
-        } else {
-            // Longer than a packet of Ethernet, the frame took several ids whatever else was sent.
-            let goes_on_at = self.unwrapper.map(|unwrapper| unwrapper.seq(self.high));
-            goes_on_at == Some(segment.seq)
-        };
-        if segment.payload_len == 0 || !goes_on {
-            return step;
-        }
-        let stamped = segment.timestamps.is_some();
-        let index = self.in_flight.overlapping(self.high - 1, self.high).start;
-        let frame = self.in_flight.get(index).filter(|frame| {
-            frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
-        });
-        let Some(len) = frame
-            .map(|frame| frame.len)
-            .filter(|&len| mss.may_be_several(len, stamped))
-        else {
-            return step;
-        };
-        let packets = mss.packets(len, stamped).saturating_add(skipped);
-        let told = self
-            .emissions
-            .note_frame(len, packets)
-            .filter(|&(len, _)| self.may_be_packet_len(len, stamped));
-        let is_likely = mss.get().is_none() && Mss::is_usual(len, packets);
-        if told.is_none() && !is_likely {
-            return step;
-        }
-        if let Some((packet_len, true)) = told {
-            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
-            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
-            self.ids.count_last(packets);
-        }
-        self.ids.explain_last(skipped.into());
-        if matches!(step, Step::Early(_)) {
-            Step::Early(0)
-        } else {
-            Step::Ahead(0)
-        }
-    }
-
-    /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor
-    /// where that is less than half of what was announced.
-    fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
-        let announced = self.packet_size.mss.get().map_or(0, u32::from);
-        let mut lately = self
-            .lately(LATELY_MAX)
-            .filter(|sent| !self.packet_size.mss.may_be_several(sent.len, stamped));
-        packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
     }
 
     /// What the receiver is known to have, in bytes from anywhere.

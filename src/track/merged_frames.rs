@@ -1,0 +1,79 @@
+//! Frames that network cards merged: how long their packets are, told from the ids that they took.
+
+use super::half::HalfFlow;
+use super::ids::Step;
+use super::in_flight::Marks;
+use super::packet_size::Mss;
+use crate::decode::Segment;
+
+/// Packets looked at before one.
+const LATELY_MAX: usize = 64;
+
+impl HalfFlow {
+    /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
+    /// receiver announced, or nobody knows what it did, frames that network cards merge are of more packets. The
+    /// segment's step, knowing that.
+    pub(super) fn learn_packet_len(&mut self, segment: &Segment, step: Step) -> Step {
+        if !matches!(step, Step::Ahead(_) | Step::Early(_)) {
+            return step;
+        }
+        let skipped = self.ids.last_skipped();
+        let mss = self.packet_size.mss;
+        let goes_on = if mss.get().is_some() {
+            let continues = self.continues(segment.seq, segment.payload_len);
+            continues && !self.repair.goes_on() && !self.owes_ack
+        } else {
+            // Longer than a packet of Ethernet, the frame took several ids whatever else was sent.
+            let goes_on_at = self.unwrapper.map(|unwrapper| unwrapper.seq(self.high));
+            goes_on_at == Some(segment.seq)
+        };
+        if segment.payload_len == 0 || !goes_on {
+            return step;
+        }
+        let stamped = segment.timestamps.is_some();
+        let index = self.in_flight.overlapping(self.high - 1, self.high).start;
+        let frame = self.in_flight.get(index).filter(|frame| {
+            frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
+        });
+        let Some(len) = frame
+            .map(|frame| frame.len)
+            .filter(|&len| mss.may_be_several(len, stamped))
+        else {
+            return step;
+        };
+        let packets = mss.packets(len, stamped).saturating_add(skipped);
+        let told = self
+            .emissions
+            .note_frame(len, packets)
+            .filter(|&(len, _)| self.may_be_packet_len(len, stamped));
+        let is_likely = mss.get().is_none() && Mss::is_usual(len, packets);
+        if told.is_none() && !is_likely {
+            return step;
+        }
+        if let Some((packet_len, true)) = told {
+            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
+            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
+            self.ids.count_last(packets);
+        }
+        self.ids.explain_last(skipped.into());
+        if matches!(step, Step::Early(_)) {
+            Step::Early(0)
+        } else {
+            Step::Ahead(0)
+        }
+    }
+
+    /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor
+    /// where that is less than half of what was announced, or more than is usual where nobody knows what was.
+    fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
+        let mss = self.packet_size.mss;
+        let announced = mss.get().map_or(0, u32::from);
+        if mss.may_be_several(packet_len, stamped) {
+            return false;
+        }
+        let mut lately = self
+            .lately(LATELY_MAX)
+            .filter(|sent| !mss.may_be_several(sent.len, stamped));
+        packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
+    }
+}

@@ -126,7 +126,8 @@ impl HalfFlow {
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
-        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985 section 7.2).
+        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985
+        // section 7.2).
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let heard = self.times.progress_at.map(|passed| passed.plus_ns(trip_ns));
         let since = self.times.data_at.max(heard.filter(|&heard| heard <= at));

@@ -69,7 +69,8 @@ impl HalfFlow {
     }
 
     /// Whether `segment`, which begins at `start`, not below the highest byte seen, is the next piece behind one: as long,
-    /// where packets were longer before, or the rest of a packet. Then all that was skipped is known to be repeated, however many pieces that takes.
+    /// where packets were longer before, or the rest of a packet. Then all that was skipped is known to be repeated,
+    /// however many pieces that takes.
     pub(super) fn goes_on_in_pieces<S: FlowSink>(
         &mut self,
         dir: Direction,

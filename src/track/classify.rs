@@ -116,21 +116,24 @@ impl HalfFlow {
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here
     /// shortly before had not yet come to it.
     pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
+        let passed = self.heard_progress(at).map(|(passed, _)| passed);
+        self.times.data_at.max(passed)
+    }
+
+    /// When the ACK passed that made progress last, and when it came to its sender, where that was before `at`.
+    fn heard_progress(&self, at: CaptureTime) -> Option<(CaptureTime, CaptureTime)> {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
-        let heard = self
-            .times
-            .progress_at
-            .filter(|&progress| at.since(progress) >= trip_ns);
-        self.times.data_at.max(heard)
+        let passed = self.times.progress_at?;
+        let heard = passed.plus_ns(trip_ns);
+        (heard <= at).then_some((passed, heard))
     }
 
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
         // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985
         // section 7.2).
-        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
-        let heard = self.times.progress_at.map(|passed| passed.plus_ns(trip_ns));
-        let since = self.times.data_at.max(heard.filter(|&heard| heard <= at));
+        let heard = self.heard_progress(at).map(|(_, heard)| heard);
+        let since = self.times.data_at.max(heard);
         is_silence(since, at, self.delays.round_trip_ns())
     }
 

@@ -531,12 +531,12 @@ impl Emissions {
 
     /// The last data packet, where it may have been one.
     pub(super) fn take_piece(&mut self) -> Option<Piece> {
-        self.0.as_ref()?.piece?;
+        let piece = self.0.as_ref()?.piece?;
         self.change(|skips| {
-            let piece = skips.piece.take();
+            skips.piece = None;
             skips.settle_pending();
-            piece
-        })?
+        });
+        Some(piece)
     }
 
     /// Whether any ACK since the timer's packet made progress.

@@ -4,7 +4,6 @@ use super::delays::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
-
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace};

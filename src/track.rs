@@ -28,6 +28,7 @@ mod limits;
 mod merged_frames;
 mod network_copies;
 mod old_copies;
+mod origin;
 mod packet_size;
 mod probes;
 mod quiet;
@@ -521,7 +522,7 @@ impl HalfFlow {
     }
 
     fn on_fin<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
-        let Some(unwrapper) = self.unwrapper else {
+        let Some(unwrapper) = self.unwrapper() else {
             return;
         };
         let offset = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);

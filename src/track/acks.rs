@@ -21,7 +21,7 @@ fn closes_window(segment: &Segment) -> bool {
 impl HalfFlow {
     /// A segment with ACK set came from the receiver of this direction, `dir`.
     pub(super) fn on_ack<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
-        let Some(unwrapper) = self.unwrapper else {
+        let Some(unwrapper) = self.unwrapper() else {
             // In a capture that starts mid-flow, before its first data: where the ACK points is unknown.
             if closes_window(segment) {
                 sink.signal(dir, segment.at, Signal::ZeroWindow);
@@ -113,7 +113,7 @@ impl HalfFlow {
         una: i64,
         sink: &mut S,
     ) -> bool {
-        let Some(unwrapper) = self.unwrapper else {
+        let Some(unwrapper) = self.unwrapper() else {
             return false;
         };
         let floor = una.max(ack);

@@ -19,7 +19,8 @@ impl HalfFlow {
 
     /// The first data of a stream met in the middle passes: enters what was reported before from above it.
     pub(super) fn enter_early_report(&mut self) {
-        let (Some(unwrapper), Some((ack, sack))) = (self.unwrapper, self.board.take_early()) else {
+        let (Some(unwrapper), Some((ack, sack))) = (self.unwrapper(), self.board.take_early())
+        else {
             return;
         };
         // Below the first byte nothing is known.

@@ -51,7 +51,8 @@ impl HalfFlow {
     /// so does every receiver where a packet has no timestamps although others of its sender have.
     #[inline]
     pub(super) fn note_old_ack(&mut self, segment: &Segment, peer: &Self) {
-        let (Some(unwrapper), Some(acked), Some(own)) = (peer.unwrapper, peer.una, self.unwrapper)
+        let (Some(unwrapper), Some(acked), Some(own)) =
+            (peer.unwrapper(), peer.una, self.unwrapper())
         else {
             return;
         };

@@ -298,7 +298,7 @@ impl HalfFlow {
     /// What the DSACK of an ACK of `ack` tells, if it has one: it comes first, and lies below (RFC 2883 section 4).
     fn told_again(&self, segment: &Segment, ack: i64) -> Option<(i64, i64)> {
         let first = segment.sack.as_slice().first()?;
-        let unwrapper = self.unwrapper?;
+        let unwrapper = self.unwrapper()?;
         let (start, end) = (
             unwrapper.offset(first.start, ack),
             unwrapper.offset(first.end, ack),

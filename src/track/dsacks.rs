@@ -80,7 +80,7 @@ impl HalfFlow {
         segment: &Segment,
         sink: &mut S,
     ) {
-        let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
+        let (Some(unwrapper), Some(una)) = (self.unwrapper(), self.una) else {
             return;
         };
         let ack = unwrapper.offset(segment.ack, una);

@@ -12,6 +12,7 @@ use super::last_repeat::LastRepeat;
 use super::latest_acks::LatestAcks;
 use super::limits::Limits;
 use super::old_copies::OldCopies;
+use super::origin::Origin;
 use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
 use super::repair::Repair;
@@ -40,9 +41,8 @@ pub(super) const REACH_MAX: i64 = 1 << 30;
 #[derive(Debug, Default)]
 pub(super) struct HalfFlow {
     // The stream.
-    /// Set by the SYN or, mid-flow, by the first payload.
-    pub(super) unwrapper: Option<Unwrapper>,
-    /// It was set by the SYN.
+    pub(super) origin: Origin,
+    /// A SYN told it.
     pub(super) has_syn: bool,
     /// Payload was seen, or a FIN that comes after some.
     pub(super) sent_data: bool,
@@ -182,7 +182,7 @@ impl HalfFlow {
 
     /// Whether the stream is known to begin at `number`: one after its SYN's.
     pub(super) fn begins_at(&self, number: Seq) -> bool {
-        self.unwrapper
+        self.unwrapper()
             .is_some_and(|unwrapper| unwrapper.base() == number)
     }
 
@@ -207,7 +207,7 @@ impl HalfFlow {
             return;
         }
         self.has_syn = true;
-        self.unwrapper = Some(Unwrapper::new(isn.plus(1)));
+        self.origin = Origin::At(Unwrapper::new(isn.plus(1)));
         self.una = None;
     }
 

@@ -472,7 +472,7 @@ impl HalfFlow {
     /// Whether a packet has payload, all of it below the highest byte seen.
     pub(super) fn is_below_highest(&self, seq: Seq, len: u32) -> bool {
         let end = |unwrapper: Unwrapper| unwrapper.offset(seq, self.high) + i64::from(len);
-        len > 0 && self.unwrapper.is_some_and(|base| end(base) <= self.high)
+        len > 0 && self.unwrapper().is_some_and(|base| end(base) <= self.high)
     }
 
     /// Whether a packet whose bytes, up to `end`, are no longer remembered is the first that carried them, seen again,

@@ -24,7 +24,7 @@ impl HalfFlow {
             continues && !self.repair.goes_on() && !self.owes_ack
         } else {
             // Longer than a packet of Ethernet, the frame took several ids whatever else was sent.
-            let goes_on_at = self.unwrapper.map(|unwrapper| unwrapper.seq(self.high));
+            let goes_on_at = self.unwrapper().map(|unwrapper| unwrapper.seq(self.high));
             goes_on_at == Some(segment.seq)
         };
         if segment.payload_len == 0 || !goes_on {

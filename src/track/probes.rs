@@ -18,7 +18,8 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let flags = segment.flags;
-        let Some(unwrapper) = self.unwrapper else {
+        let Some(unwrapper) = self.unwrapper() else {
+            self.note_sent_below(segment);
             return;
         };
         if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {

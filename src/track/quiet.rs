@@ -11,6 +11,7 @@ use super::dsacks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
+use super::origin::Origin;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
@@ -89,7 +90,7 @@ impl HalfFlow {
     /// Whether a segment of the peer with this `ack` tells this direction nothing but a window.
     #[inline]
     pub(super) fn is_acked_as_before(&self, ack: Seq) -> bool {
-        match (self.unwrapper, self.una) {
+        match (self.unwrapper(), self.una) {
             (None, _) => true,
             (Some(unwrapper), Some(una)) => unwrapper.seq(una) == ack,
             (Some(_), None) => false,
@@ -99,8 +100,10 @@ impl HalfFlow {
     /// Whether a segment without payload continues the stream, so that it is no probe.
     #[inline]
     fn continues_empty(&self, seq: Seq) -> bool {
-        self.unwrapper
-            .is_none_or(|unwrapper| !self.has_begun() || unwrapper.seq(self.high) == seq)
+        match self.unwrapper() {
+            Some(unwrapper) => !self.has_begun() || unwrapper.seq(self.high) == seq,
+            None => self.origin == Origin::Below(seq),
+        }
     }
 
     /// Whether a segment with payload is the next part of the stream.
@@ -114,7 +117,7 @@ impl HalfFlow {
             && (self.emissions.is_idle()
                 || self.repair.last_timer.is_none() && !self.emissions.may_repeat())
             && self
-                .unwrapper
+                .unwrapper()
                 .is_some_and(|unwrapper| unwrapper.seq(self.high) == seq)
     }
 
@@ -137,7 +140,7 @@ impl HalfFlow {
     /// A segment of the peer that [`is_acked_as_before`](Self::is_acked_as_before).
     #[inline]
     fn on_same_ack<P: Plain, S: FlowSink>(&mut self, dir: Direction, plain: P, sink: &mut S) {
-        if self.unwrapper.is_some()
+        if self.unwrapper().is_some()
             && let Some(una) = self.una
         {
             self.take_window(dir, plain, una, sink);
@@ -201,7 +204,7 @@ impl HalfFlow {
         plain: P,
         sink: &mut S,
     ) -> bool {
-        let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
+        let (Some(unwrapper), Some(una)) = (self.unwrapper(), self.una) else {
             return false;
         };
         let blocks = plain.sack();
@@ -253,7 +256,7 @@ impl HalfFlow {
         }
         // What may answer a timer's packet is kept for what comes next.
         let is_calm = self.calm && self.repair.last_timer.is_none();
-        let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper, self.una) else {
+        let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper(), self.una) else {
             return false;
         };
         let at = plain.at();

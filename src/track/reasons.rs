@@ -129,7 +129,7 @@ impl HalfFlow {
     /// yet of one that passed here sooner after that than a timer runs out, repeats it since it was asked to, however
     /// long that takes to come back. `echoes` are those that the receiver's timestamps wait for.
     pub(super) fn has_heard(&self, segment: &Segment, echoes: &Echoes) -> Heard {
-        let Some(unwrapper) = self.unwrapper.filter(|_| self.sack.are_seen) else {
+        let Some(unwrapper) = self.unwrapper().filter(|_| self.sack.are_seen) else {
             return Heard::Unknown;
         };
         let start = unwrapper.offset(segment.seq, self.high);

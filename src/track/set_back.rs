@@ -51,7 +51,7 @@ pub(super) fn on_dated_back(sender: &mut HalfFlow, peer: &mut HalfFlow, segment:
 impl HalfFlow {
     /// What a segment of the peer answers gives no sample.
     fn take_samples_told_by(&mut self, segment: &Segment) {
-        let (Some(unwrapper), Some(una)) = (self.unwrapper, self.una) else {
+        let (Some(unwrapper), Some(una)) = (self.unwrapper(), self.una) else {
             return;
         };
         let told = segment.sack.as_slice().iter().map(|block| block.end);

@@ -207,7 +207,7 @@ impl HalfFlow {
     /// Whether a segment passed before, itself or as a part of a frame of several.
     fn has_passed(&self, segment: &Segment) -> bool {
         let Some(start) = self
-            .unwrapper
+            .unwrapper()
             .filter(|_| segment.payload_len > 0)
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high))
         else {
@@ -307,7 +307,7 @@ impl HalfFlow {
     fn gap(&self, id: u16, skipped: u16, segment: &Segment, peer: &Self, acks: u16) -> Gap {
         let since = self.times.packet_at().unwrap_or(segment.at);
         let number = self
-            .unwrapper
+            .unwrapper()
             .map(|unwrapper| unwrapper.offset(segment.seq, self.high));
         let start = number.filter(|_| segment.payload_len > 0);
         let repeats = start.is_some_and(|start| start < self.sent_to());
@@ -493,7 +493,7 @@ impl HalfFlow {
     fn is_at_rest(&self, segment: &Segment) -> bool {
         segment.payload_len <= 1
             && self.una.is_some_and(|una| una >= self.high)
-            && self.unwrapper.is_some_and(|unwrapper| {
+            && self.unwrapper().is_some_and(|unwrapper| {
                 let end = unwrapper.offset(segment.seq, self.high) + i64::from(segment.payload_len);
                 end <= self.high + i64::from(self.has_ended())
             })

@@ -9,7 +9,7 @@ use super::ids::Step;
 use super::telling::Taken;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
-use crate::seq::{Seq, Unwrapper};
+use crate::seq::Seq;
 
 /// How far above the window data is still taken for the stream's, besides another window, in bytes:
 /// the capture may have lost ACKs that opened it.
@@ -107,7 +107,10 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let first = first_byte(segment);
-        let unwrapper = *self.unwrapper.get_or_insert(Unwrapper::new(first));
+        let unwrapper = match self.unwrapper() {
+            Some(unwrapper) => unwrapper,
+            None => self.begin_mid_flow(segment, first),
+        };
         if !self.strays.is_settled() {
             let start = unwrapper.offset(first, self.high);
             self.settle_stray(dir, self.strays.go_on(start), sink);
@@ -204,7 +207,7 @@ impl HalfFlow {
 
     /// Whether a segment is where its sender can be (RFC 9293 section 3.10.7.4).
     pub(super) fn may_send(&self, segment: &Segment) -> bool {
-        self.unwrapper.is_none_or(|unwrapper| {
+        self.unwrapper().is_none_or(|unwrapper| {
             self.may_begin_at(unwrapper.offset(first_byte(segment), self.high))
         })
     }

@@ -173,7 +173,7 @@ impl HalfFlow {
     /// Whether the stream, of which the capture missed the SYN, may begin at `first`: not behind what was
     /// seen first, and not far before it.
     fn may_begin(&self, first: Seq) -> bool {
-        self.unwrapper.is_none_or(|unwrapper| {
+        self.unwrapper().is_none_or(|unwrapper| {
             (-NEAR..=0).contains(&i64::from(first.offset_from(unwrapper.base())))
         })
     }
@@ -184,7 +184,7 @@ impl HalfFlow {
         if !(0..=NEAR).contains(&beyond) {
             return false;
         }
-        let Some(unwrapper) = self.unwrapper else {
+        let Some(unwrapper) = self.unwrapper() else {
             return true;
         };
         let offset = unwrapper.offset(number, self.high);

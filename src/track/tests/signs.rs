@@ -1,7 +1,7 @@
 //! What ACKs and empty segments say (METRICS.md I1, X4, X7).
 
 use super::{check_in_flight, check_signs, opened, play};
-use crate::event::Reason;
+use crate::event::{Class, Reason, Verdict};
 
 #[test]
 fn bytes_in_flight_are_those_sent_less_those_reported() {
@@ -176,6 +176,41 @@ fn a_keep_alive_needs_no_data_before_it() {
         ),
         &["9000 KeepAlive"],
     );
+}
+
+#[test]
+fn a_keep_alive_may_be_the_first_payload_of_a_capture() {
+    // Mid-flow, A's ACK tells what it had sent: the byte below was acknowledged, since only then a sender looks whether
+    // the peer is there (RFC 9293 section 3.8.4).
+    let trace = |first: &str, number: u32| {
+        format!(
+            "100 B>A ack 0 id 7
+             101 A>B at {number} ack 0 id 2
+             102 A>B at {number} ack 0 id 3
+             45000 A>B data {first} id 4
+             45020 B>A ack 1000 id 8
+             46000 A>B data 1000..2000 id 5
+             46020 B>A ack 2000 id 9"
+        )
+    };
+    let looks = play(&trace("999..1000", 1000));
+    assert_eq!(looks.signs, ["45000 KeepAlive"]);
+    let (byte, data) = (&looks.data[0], &looks.data[1]);
+    assert_eq!((byte.offset, byte.verdict.class), (-1, Class::KeepAlive));
+    assert_eq!((byte.unique_len, data.offset), (0, 0));
+    // What is next, or more than a byte, is data.
+    for (first, number) in [
+        ("999..1000", 999),
+        ("998..1000", 1000),
+        ("999..1000", 1001),
+        ("999..1000 psh", 1000),
+    ] {
+        let seen = play(&trace(first, number));
+        assert!(seen.signs.is_empty(), "{first} {number}");
+        let verdicts = seen.data.iter().map(|data| data.verdict);
+        assert!(verdicts.eq([Verdict::NEW; 2]), "{first} {number}");
+        assert_eq!(seen.data[0].offset, 0);
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ use crate::event::{
     Acked, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Signal, StreamPart,
     Verdict,
 };
-use crate::seq::{Seq, Unwrapper};
+use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// Farther from the highest byte than this, in either direction, a segment cannot belong to the
@@ -207,7 +207,7 @@ impl HalfFlow {
             return;
         }
         self.has_syn = true;
-        self.origin = Origin::At(Unwrapper::new(isn.plus(1)));
+        self.origin = Origin::at(isn.plus(1));
         self.una = None;
     }
 
@@ -235,17 +235,7 @@ impl HalfFlow {
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);
         if !self.sent_data {
-            self.sent_data = true;
-            self.high = start.max(0);
-            if start > 0 {
-                // The handshake was seen, the first data was not.
-                self.high = 0;
-            } else if !self.has_syn {
-                self.enter_early_report();
-                // What came before the capture began was not seen, and may still turn up.
-                self.holes
-                    .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
-            }
+            self.on_first_data(segment, start);
         }
         if start < self.high {
             self.emissions.take_piece();
@@ -268,27 +258,14 @@ impl HalfFlow {
         if fills && self.window.end == Some(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
-        let repairs = verdict.class == Class::Retransmission && !verdict.is_of_refused(start);
-        if repairs {
-            self.repair.last_repeat = LastRepeat::up_to(end, self.high);
+        if verdict.class == Class::Retransmission && !verdict.is_of_refused(start) {
+            self.on_repair_packet(segment.at, (start, end), &taken, is_higher);
         } else if verdict.class != Class::Duplicate {
             self.repair.last_repeat = LastRepeat::NONE;
         }
         match verdict.class {
             Class::KeepAlive => sink.signal(dir, segment.at, Signal::KeepAlive),
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
-            Class::Retransmission if repairs => {
-                self.repair.has_repeated = true;
-                if taken.unique_len > 0 && start < self.high {
-                    self.emissions.on_repeat();
-                }
-                let timeout = verdict.reason == Some(Reason::Timeout);
-                let begins = !self.repair.goes_on() || (timeout && Some(start) <= self.una);
-                self.emissions.note_repeat(end, begins);
-                self.note_repair(segment.at, end, timeout);
-                self.note_unheard(segment.at, is_higher);
-                self.repair.extend_to(self.high);
-            }
             _ => {}
         }
         if taken.lost_upstream {
@@ -307,6 +284,40 @@ impl HalfFlow {
         let is_beyond = self.note_seen_beyond() || self.una > Some(self.high);
         self.steady = self.fin.is_none() && !is_beyond && self.strays.is_settled();
         self.note_room(segment.at);
+    }
+
+    /// The first payload that is seen begins at `start`.
+    fn on_first_data(&mut self, segment: &Segment, start: i64) {
+        self.sent_data = true;
+        // Where the handshake was seen, the first data may not have been.
+        self.high = 0;
+        if start <= 0 && !self.has_syn {
+            self.enter_early_report();
+            // What came before the capture began was not seen, and may still turn up.
+            self.holes
+                .open(Hole::new(start - REACH_MAX, start, segment, self.packets));
+        }
+    }
+
+    /// A packet passed at `at` that repairs `start..end`; `is_higher`: it ended above the highest byte seen.
+    fn on_repair_packet(
+        &mut self,
+        at: CaptureTime,
+        (start, end): (i64, i64),
+        taken: &Taken,
+        is_higher: bool,
+    ) {
+        self.repair.last_repeat = LastRepeat::up_to(end, self.high);
+        self.repair.has_repeated = true;
+        if taken.unique_len > 0 && start < self.high {
+            self.emissions.on_repeat();
+        }
+        let timeout = taken.verdict.reason == Some(Reason::Timeout);
+        let begins = !self.repair.goes_on() || (timeout && Some(start) <= self.una);
+        self.emissions.note_repeat(end, begins);
+        self.note_repair(at, end, timeout);
+        self.note_unheard(at, is_higher);
+        self.repair.extend_to(self.high);
     }
 
     /// Payload at or above the highest byte seen.
@@ -370,18 +381,7 @@ impl HalfFlow {
         let pause = skips && !self.is_repairing_tail(segment.at);
         self.repair.last_timer = is_timer.then_some(pause);
         if is_timer {
-            // A frame of several packets is sent, and lost, as one.
-            let packets = self
-                .packet_size
-                .mss
-                .packets(len, segment.timestamps.is_some());
-            let skipped = step.skipped().div_ceil(packets.max(1));
-            self.emissions.note_timer(Timer {
-                echo: segment.timestamps.map(|ts| ts.echo),
-                is_answered: false,
-                answer: None,
-                surplus: skipped > self.timers_before(segment.at) + 1,
-            });
+            self.on_timer_packet(segment, step);
         }
         self.repair.is_of_tail = repeats;
         self.note_piece(segment, start, elsewhere);
@@ -398,6 +398,20 @@ impl HalfFlow {
         }
         self.in_flight.push(sent);
         taken
+    }
+
+    /// A timer brought a packet at or above the highest byte seen.
+    fn on_timer_packet(&mut self, segment: &Segment, step: Step) {
+        // A frame of several packets is sent, and lost, as one.
+        let mss = self.packet_size.mss;
+        let packets = mss.packets(segment.payload_len, segment.timestamps.is_some());
+        let skipped = step.skipped().div_ceil(packets.max(1));
+        self.emissions.note_timer(Timer {
+            echo: segment.timestamps.map(|ts| ts.echo),
+            is_answered: false,
+            answer: None,
+            surplus: skipped > self.timers_before(segment.at) + 1,
+        });
     }
 
     /// Ids that were skipped are those of the packets up to `start` that were left out.

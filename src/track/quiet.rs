@@ -11,7 +11,6 @@ use super::dsacks::maybe_around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
-use super::origin::Origin;
 use crate::decode::Plain;
 use crate::event::{Acked, Class, DataArrival, Direction, FlowSink, RttLabel, Signal, Verdict};
 use crate::seq::Seq;
@@ -90,19 +89,19 @@ impl HalfFlow {
     /// Whether a segment of the peer with this `ack` tells this direction nothing but a window.
     #[inline]
     pub(super) fn is_acked_as_before(&self, ack: Seq) -> bool {
-        match (self.unwrapper(), self.una) {
-            (None, _) => true,
-            (Some(unwrapper), Some(una)) => unwrapper.seq(una) == ack,
-            (Some(_), None) => false,
+        match self.una {
+            Some(una) => self.origin.certain().seq(una) == ack,
+            None => self.unwrapper().is_none(),
         }
     }
 
     /// Whether a segment without payload continues the stream, so that it is no probe.
     #[inline]
     fn continues_empty(&self, seq: Seq) -> bool {
-        match self.unwrapper() {
-            Some(unwrapper) => !self.has_begun() || unwrapper.seq(self.high) == seq,
-            None => self.origin == Origin::Below(seq),
+        if self.has_begun() {
+            self.origin.certain().seq(self.high) == seq
+        } else {
+            self.unwrapper().is_some() || self.origin.is_above(seq)
         }
     }
 
@@ -116,9 +115,7 @@ impl HalfFlow {
             && self.repair.after_timeout().is_none()
             && (self.emissions.is_idle()
                 || self.repair.last_timer.is_none() && !self.emissions.may_repeat())
-            && self
-                .unwrapper()
-                .is_some_and(|unwrapper| unwrapper.seq(self.high) == seq)
+            && self.origin.certain().seq(self.high) == seq
     }
 
     /// Takes the window of a segment that acknowledges `ack`.
@@ -140,9 +137,7 @@ impl HalfFlow {
     /// A segment of the peer that [`is_acked_as_before`](Self::is_acked_as_before).
     #[inline]
     fn on_same_ack<P: Plain, S: FlowSink>(&mut self, dir: Direction, plain: P, sink: &mut S) {
-        if self.unwrapper().is_some()
-            && let Some(una) = self.una
-        {
+        if let Some(una) = self.una {
             self.take_window(dir, plain, una, sink);
         }
     }
@@ -204,9 +199,10 @@ impl HalfFlow {
         plain: P,
         sink: &mut S,
     ) -> bool {
-        let (Some(unwrapper), Some(una)) = (self.unwrapper(), self.una) else {
+        let Some(una) = self.una else {
             return false;
         };
+        let unwrapper = self.origin.certain();
         let blocks = plain.sack();
         let Some(first) = blocks.first() else {
             return false;
@@ -256,11 +252,11 @@ impl HalfFlow {
         }
         // What may answer a timer's packet is kept for what comes next.
         let is_calm = self.calm && self.repair.last_timer.is_none();
-        let (true, Some(unwrapper), Some(una)) = (is_calm, self.unwrapper(), self.una) else {
+        let (true, Some(una)) = (is_calm, self.una) else {
             return false;
         };
         let at = plain.at();
-        let ack = unwrapper.offset(plain.ack(), una);
+        let ack = self.origin.certain().offset(plain.ack(), una);
         if ack <= una || ack > self.high {
             return false;
         }

@@ -428,29 +428,10 @@ impl Connection {
             flags.has(TcpFlags::FIN),
         ) > 0;
         if segment.payload_len > 0 {
-            sender.times.heard_at = peer.times.packet_at();
-            let is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
-            sender.limits.set_unheard(is_unheard);
-            if !sender.continues(segment.seq, segment.payload_len) {
-                // How soon can it be an answer? The peer's data goes this sender's way and back, too.
-                sender
-                    .delays
-                    .upstream
-                    .lower(peer.delays.downstream.min_ns());
-                sender.repair.heard = sender.has_heard(segment, &peer.echoes);
-            }
             // Of one byte alone its headers tell as well that it is the same packet.
             let is_same = again && segment.payload_len == 1;
             let step = if is_same { Step::Same } else { step };
-            sender.place_data(dir, segment, step, sink);
-            sender.limits.set_unheard(false);
-            sender.repair.heard = Heard::Unknown;
-            if sender.repair.last_repeat.is_some() {
-                sender.note_old_ack(segment, peer);
-            }
-            if sender.seen_acks.take_news() {
-                peer.seen_acks.expect_copies();
-            }
+            on_payload(sender, peer, dir, segment, step, sink);
         } else {
             sender.on_empty(dir, segment, again, step, sink);
         }
@@ -458,17 +439,21 @@ impl Connection {
             sender.on_fin(dir, segment, sink);
         }
         if self.handshake.took_round_trip(dir) {
-            // Without timestamps the handshake is the only look at the path towards the sender.
-            for dir in [Direction::Forward, Direction::Reverse] {
-                let half_ns = self.handshake.half_ns(dir.reversed());
-                if let Some(ns) = half_ns.filter(|&ns| !self.handshake.may_be_timers(ns)) {
-                    self.halves[dir.reversed().index()].delays.upstream.add(ns);
-                    self.halves[dir.index()].delays.downstream.add(ns);
-                }
-            }
+            self.note_handshake_trip();
         }
         for half in &mut self.halves {
             half.calm = false;
+        }
+    }
+
+    /// The handshake has taken its round trip: without timestamps it is the only look at the path towards the sender.
+    fn note_handshake_trip(&mut self) {
+        for dir in [Direction::Forward, Direction::Reverse] {
+            let half_ns = self.handshake.half_ns(dir.reversed());
+            if let Some(ns) = half_ns.filter(|&ns| !self.handshake.may_be_timers(ns)) {
+                self.halves[dir.reversed().index()].delays.upstream.add(ns);
+                self.halves[dir.index()].delays.downstream.add(ns);
+            }
         }
     }
 
@@ -553,6 +538,38 @@ impl HalfFlow {
         }
         self.amend_acked(dir, told, sink);
         self.note_seen_beyond();
+    }
+}
+
+/// A segment with payload of `sender` passed.
+#[inline(always)]
+fn on_payload<S: FlowSink>(
+    sender: &mut HalfFlow,
+    peer: &mut HalfFlow,
+    dir: Direction,
+    segment: &Segment,
+    step: Step,
+    sink: &mut S,
+) {
+    sender.times.heard_at = peer.times.packet_at();
+    let is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
+    sender.limits.set_unheard(is_unheard);
+    if !sender.continues(segment.seq, segment.payload_len) {
+        // How soon can it be an answer? The peer's data goes this sender's way and back, too.
+        sender
+            .delays
+            .upstream
+            .lower(peer.delays.downstream.min_ns());
+        sender.repair.heard = sender.has_heard(segment, &peer.echoes);
+    }
+    sender.place_data(dir, segment, step, sink);
+    sender.limits.set_unheard(false);
+    sender.repair.heard = Heard::Unknown;
+    if sender.repair.last_repeat.is_some() {
+        sender.note_old_ack(segment, peer);
+    }
+    if sender.seen_acks.take_news() {
+        peer.seen_acks.expect_copies();
     }
 }
 

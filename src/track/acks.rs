@@ -1,9 +1,8 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
-use super::cover::{Answer, cover_is_too_early, is_single, may_answer_first};
+use super::cover::{Answer, Released, is_single};
 use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
-use super::ids::IdCounter;
 use super::in_flight::Marks;
 use super::ranges::StreamRange;
 use crate::decode::{Segment, TcpFlags};
@@ -213,7 +212,7 @@ impl HalfFlow {
                 end: part.end,
             },
         );
-        let soonest = self.delays.downstream.min_ns();
+        let timing = self.ack_timing(at, highest_before);
         let missed_above = self.missed_from(part.start, part.end);
         for index in self.in_flight.reported(part.start, part.end) {
             let Some(sent) = self.in_flight.get_mut(index) else {
@@ -235,11 +234,10 @@ impl HalfFlow {
             if sent.copies > 1 {
                 self.old_copies.on_covered(sent, at);
             }
-            let sent = if cover_is_too_early(sent, at, soonest) {
+            let sent = if timing.is_too_soon_for(sent) {
                 let repeated = *sent;
                 let first = self.in_flight.first_copy(&repeated);
-                let patience_ns = self.delays.downstream.patience_ns();
-                if may_answer_first(&repeated, &first, at, highest_before, patience_ns) {
+                if timing.may_answer_earlier(&repeated, &first, &self.delays.downstream) {
                     self.unneeded.push((repeated.start, Evidence::Timing));
                 }
                 let Some(sent) = self.in_flight.get_mut(index) else {
@@ -403,48 +401,37 @@ impl HalfFlow {
     ) {
         let at = segment.at;
         let cover = self.cover_by(segment, ack, una, highest_before);
-        let soonest = self.delays.downstream.min_ns();
-        let idle = self.emissions.is_idle();
-        let mut delivered: Option<(CaptureTime, u16)> = None;
-        let mut covered = 0;
+        let timing = self.ack_timing(at, highest_before);
+        let counts_ids = !self.emissions.is_idle();
         let was_edge_missing = self.was_edge_missing(una);
         let edge = self.begin_release(una);
         self.times.released_latest = self.times.latest_released_by(at);
-        let mut latest: Option<CaptureTime> = None;
-        // When the repeat passed that the ACK answers and that goes on in the next range.
-        let mut goes_on_from: Option<CaptureTime> = None;
+        let mut released = Released::default();
         loop {
             let echoed = self.in_flight.next_with(una, cover.echo);
             let Some((sent, first)) = self.in_flight.release_next_copies(ack) else {
                 break;
             };
             // A repeat takes the ranges above it along, which were sent before it.
-            let emitted = (sent.at, sent.id);
-            if !idle && delivered.is_none_or(|latest| IdCounter::is_later(emitted, latest)) {
-                delivered = Some(emitted);
+            if counts_ids {
+                released.note_delivered((sent.at, sent.id));
             }
-            covered += 1;
             self.acks
                 .add_told(u16::from(!sent.marks.has(Marks::SACKED)));
             let overtaken = self.times.released_latest > Some(sent.at);
             self.times.released_latest = self.times.released_latest.max(Some(sent.at));
-            // What a hole held back is acknowledged with what closed it; what comes later has an ACK of its own.
-            let waited = latest > Some(sent.at);
-            latest = latest.max(Some(sent.at));
+            let waited = released.take(sent.at);
             // While the cumulative ACK stands below it, it has not come, however much is left out.
             let comes_now = sent.start <= una || !self.board.leaves_out(sent.start, sent.end());
             if comes_now && cover.shows_reordering(sent) {
                 sink.signal(dir, at, Signal::ReorderedAtReceiver);
             }
             let (answer, unneeded) = cover.answer(sent, echoed, waited);
-            let is_rest = goes_on_from == Some(sent.at) && sent.marks.has(Marks::CONTINUES);
-            let answer = answer.or_else(|| is_rest.then(|| Answer::to_repeat(sent)));
+            let answer = answer.or_else(|| released.answer_to_rest(sent));
             let answers_latest = answer
                 .as_ref()
                 .is_some_and(|answer| answer.sent_at == sent.at);
-            // One sample a segment: of its last byte (METRICS.md R1).
-            let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
-            goes_on_from = is_part.then_some(sent.at);
+            let is_part = released.goes_on(sent, answers_latest);
             if sent.copies > 1 && !answers_latest {
                 self.old_copies.on_released(sent, at, edge);
             }
@@ -453,17 +440,12 @@ impl HalfFlow {
                 // The echo is the repeat's clock, so that brought these bytes: what comes twice is a copy of it.
                 sent.marks.set(Marks::COPIED);
             }
+            let may_be_needed = answers_latest || was_edge_missing && sent.start == una;
             if unneeded {
                 self.unneeded.push((sent.start, Evidence::Dsack));
-            } else if cover_is_too_early(sent, at, soonest)
-                && !(answers_latest || was_edge_missing && sent.start == una)
-                && may_answer_first(
-                    sent,
-                    &first,
-                    at,
-                    highest_before,
-                    self.delays.downstream.patience_ns(),
-                )
+            } else if timing.is_too_soon_for(sent)
+                && !may_be_needed
+                && timing.may_answer_earlier(sent, &first, &self.delays.downstream)
             {
                 self.unneeded.push((sent.start, Evidence::Timing));
             }
@@ -474,31 +456,54 @@ impl HalfFlow {
             if let Some(answer) = answer.filter(|_| !is_part) {
                 let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
-                let Answer { sent_at, row, .. } = answer;
-                self.old_copies.on_answer(sent_at, at);
-                self.sample(dir, at, sent_at, row, exact, answer.label, sink);
-                // Nor is there another one of what a repeat brought for the first time.
-                if of_repeat
-                    && let Some(rest) = self.in_flight.nth_unacked_mut(0)
-                    && rest.marks.has(Marks::CONTINUES)
-                {
-                    rest.marks.set(Marks::SAMPLED);
-                }
+                self.take_answer(dir, at, &answer, exact, of_repeat, sink);
             }
         }
         self.amend_unneeded(dir, sink);
         if !self.superseded.is_empty() {
-            let early = soonest.map(|ns| (at.plus_ns(-ns / 2), at.plus_ns(ns / 2)));
+            let early = timing
+                .soonest_ns
+                .map(|ns| (at.plus_ns(-ns / 2), at.plus_ns(ns / 2)));
             self.amend_superseded(dir, &cover, early, sink);
         }
         if !cover.told_of_hole {
-            self.acks.last_cover = u16::try_from(covered).unwrap_or(u16::MAX);
-        } else if cover.edge_was_overtaken && self.acks.covers_overtakers(covered) {
+            self.acks.last_cover = u16::try_from(released.ranges).unwrap_or(u16::MAX);
+        } else if cover.edge_was_overtaken && self.acks.covers_overtakers(released.ranges) {
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
-        if let Some(latest) = delivered {
+        if let Some(latest) = released.delivered {
             self.note_delivered(latest, at);
             self.emissions.on_ack(ack >= self.high);
+        }
+    }
+
+    /// Takes the RTT sample of a segment that an ACK which passes at `at` answers; `of_repeat`: its latest copy, a repeat.
+    #[inline(always)]
+    fn take_answer<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        answer: &Answer,
+        exact: bool,
+        of_repeat: bool,
+        sink: &mut S,
+    ) {
+        self.old_copies.on_answer(answer.sent_at, at);
+        self.sample(
+            dir,
+            at,
+            answer.sent_at,
+            answer.row,
+            exact,
+            answer.label,
+            sink,
+        );
+        // Nor is there another one of what a repeat brought for the first time.
+        if of_repeat
+            && let Some(rest) = self.in_flight.nth_unacked_mut(0)
+            && rest.marks.has(Marks::CONTINUES)
+        {
+            rest.marks.set(Marks::SAMPLED);
         }
     }
 

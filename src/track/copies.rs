@@ -355,6 +355,16 @@ impl HalfFlow {
         }
     }
 
+    /// Whether `start..end`, which is not remembered, may be entered. An acknowledged range that was forgotten may not: it
+    /// would come before ranges in the history that were released earlier.
+    fn may_enter(&self, start: i64, end: i64) -> bool {
+        self.una.is_none_or(|una| end > una)
+            || self
+                .in_flight
+                .lowest_start()
+                .is_some_and(|low| start >= low)
+    }
+
     /// Enters a copy of `start..end`, all of it below the highest byte seen: what was remembered
     /// becomes sent again, what was not is inserted. How many packets this shows to have been lost
     /// after they passed here: those that no ACK covers, each once.
@@ -381,23 +391,11 @@ impl HalfFlow {
                 .in_flight
                 .get(index)
                 .map_or(end, |sent| sent.start.min(end));
-            // An acknowledged range that was forgotten is not entered again: it would come
-            // before ranges in the history that were released earlier.
-            if at < next
-                && (self.una.is_none_or(|una| next > una)
-                    || self.in_flight.lowest_start().is_some_and(|low| at >= low))
-            {
+            if at < next && self.may_enter(at, next) {
                 let mut sent = sent_of(segment, at, (next - at) as u32, verdict);
+                sent.mark_part_of(start, end);
                 if copy != WhichCopy::First {
                     sent.marks.set(Marks::RESENT);
-                }
-                if next < end {
-                    sent.marks.set(Marks::SAMPLED);
-                    sent.marks.set(Marks::GOES_ON);
-                }
-                if at > start {
-                    sent.marks.take(Marks::LOST_UPSTREAM);
-                    sent.marks.set(Marks::CONTINUES);
                 }
                 self.in_flight.insert(sent);
                 index = self.in_flight.overlapping(next, end).start;
@@ -454,6 +452,20 @@ impl HalfFlow {
             self.in_flight.merge(self.in_flight.overlapping(start, end));
         }
         lost
+    }
+}
+
+impl Sent {
+    /// It is the part of a packet `start..end` that was not remembered.
+    fn mark_part_of(&mut self, start: i64, end: i64) {
+        if self.end() < end {
+            self.marks.set(Marks::SAMPLED);
+            self.marks.set(Marks::GOES_ON);
+        }
+        if self.start > start {
+            self.marks.take(Marks::LOST_UPSTREAM);
+            self.marks.set(Marks::CONTINUES);
+        }
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
+use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
-use super::rtt::later;
+use super::rtt::{Estimate, later};
 use crate::decode::Segment;
 use crate::event::{Class, RttLabel};
 use crate::time::CaptureTime;
@@ -13,29 +14,94 @@ pub(super) fn is_single(sent: &Sent) -> bool {
     sent.copies == 1 && !sent.marks.has(Marks::RESENT)
 }
 
-/// Whether an ACK that passes at `at` comes sooner after the latest copy than any ACK ever came,
-/// `soonest` ns: then it answers an earlier copy, and the latest was not needed.
-pub(super) fn cover_is_too_early(sent: &Sent, at: CaptureTime, soonest: Option<i64>) -> bool {
-    // Half is let off: a queue that has stood since the flow began may drain. What is as long before the copy as that was
-    // captured in disorder; before that the clock stepped back, and nothing is known.
-    sent.copies >= 2
-        && soonest.is_some_and(|ns| at.since(sent.at).unsigned_abs() < ns.unsigned_abs() / 2)
+/// When an ACK comes: what that tells of the copy that it answers.
+pub(super) struct AckTiming {
+    /// When it passes.
+    pub(super) at: CaptureTime,
+    /// The soonest that any ACK ever came.
+    pub(super) soonest_ns: Option<i64>,
+    /// Up to where SACK had reported data.
+    pub(super) highest_before: Option<i64>,
 }
 
-/// Whether an ACK that passes at `at` may answer the first copy of what was repeated. Where SACK had reported data
-/// above it up to `highest_before`, that copy was overtaken, and so it is late, by no more than twice the time that
-/// ACKs take, `patience_ns`, or lost: a queue that has stood since the flow began may have drained since.
-/// Of more than two copies, it may answer one in between.
-#[cold]
-pub(super) fn may_answer_first(
-    sent: &Sent,
-    first: &EarlierCopy,
-    at: CaptureTime,
-    highest_before: Option<i64>,
-    patience_ns: i64,
-) -> bool {
-    let overtaken = highest_before.is_some_and(|highest| highest > sent.end());
-    sent.copies > 2 || !overtaken || at.since(first.at) <= 2 * patience_ns
+impl AckTiming {
+    /// Whether it comes too soon for the latest copy of a segment: then it answers an earlier one, and the latest was
+    /// not needed.
+    #[inline]
+    pub(super) fn is_too_soon_for(&self, sent: &Sent) -> bool {
+        // Half is let off: a queue that has stood since the flow began may drain. What is as long before the copy as
+        // that was captured in disorder; before that the clock stepped back, and nothing is known.
+        let since_ns = self.at.since(sent.at).unsigned_abs();
+        sent.copies >= 2
+            && self
+                .soonest_ns
+                .is_some_and(|ns| since_ns < ns.unsigned_abs() / 2)
+    }
+
+    /// Whether it may answer an earlier one, of which `first` was the first; `delay`: that of ACKs. Where SACK had
+    /// reported data above it, that copy was overtaken, and so it is late, by no more than twice the time that ACKs take,
+    /// or lost: a queue that has stood since the flow began may have drained since. Of more than two copies, it may
+    /// answer one in between.
+    #[cold]
+    pub(super) fn may_answer_earlier(
+        &self,
+        sent: &Sent,
+        first: &EarlierCopy,
+        delay: &Estimate,
+    ) -> bool {
+        let overtaken = self.highest_before > Some(sent.end());
+        sent.copies > 2 || !overtaken || self.at.since(first.at) <= 2 * delay.patience_ns()
+    }
+}
+
+/// What a cumulative ACK has released so far.
+#[derive(Default)]
+pub(super) struct Released {
+    pub(super) ranges: u32,
+    latest_at: Option<CaptureTime>,
+    /// When what was sent last of it passed, and its id.
+    pub(super) delivered: Option<(CaptureTime, u16)>,
+    /// When the repeat passed that the ACK answers and that goes on in the next range.
+    goes_on_from: Option<CaptureTime>,
+}
+
+impl Released {
+    /// A packet that passed when and with which id, as far as ids count.
+    #[inline]
+    pub(super) fn note_delivered(&mut self, emitted: (CaptureTime, u16)) {
+        if self
+            .delivered
+            .is_none_or(|latest| IdCounter::is_later(emitted, latest))
+        {
+            self.delivered = Some(emitted);
+        }
+    }
+
+    /// One range more, whose latest copy passed at `sent_at`. Whether a hole held it back: it is acknowledged with what
+    /// closed that, while what comes later has an ACK of its own.
+    #[inline]
+    pub(super) fn take(&mut self, sent_at: CaptureTime) -> bool {
+        self.ranges += 1;
+        let waited = self.latest_at > Some(sent_at);
+        self.latest_at = self.latest_at.max(Some(sent_at));
+        waited
+    }
+
+    /// What is answered of a range that goes on the repeat which the range before it was answered by.
+    #[inline]
+    pub(super) fn answer_to_rest(&self, sent: &Sent) -> Option<Answer> {
+        let is_rest = self.goes_on_from == Some(sent.at) && sent.marks.has(Marks::CONTINUES);
+        is_rest.then(|| Answer::to_repeat(sent))
+    }
+
+    /// Whether the repeat that is answered goes on in the next range: one sample a segment, of its last byte (METRICS.md
+    /// R1).
+    #[inline]
+    pub(super) fn goes_on(&mut self, sent: &Sent, answers_latest: bool) -> bool {
+        let is_part = answers_latest && sent.marks.has(Marks::GOES_ON);
+        self.goes_on_from = is_part.then_some(sent.at);
+        is_part
+    }
 }
 
 /// The copy of a segment that an ACK answers.
@@ -177,6 +243,16 @@ impl Cover {
 }
 
 impl HalfFlow {
+    /// An ACK passes at `at`, before which SACK had reported data up to `highest_before`.
+    #[inline]
+    pub(super) fn ack_timing(&self, at: CaptureTime, highest_before: Option<i64>) -> AckTiming {
+        AckTiming {
+            at,
+            soonest_ns: self.delays.downstream.min_ns(),
+            highest_before,
+        }
+    }
+
     /// What an ACK of `ack` is known to cover, and what was known before it.
     pub(super) fn cover_by(
         &self,

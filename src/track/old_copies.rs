@@ -11,7 +11,6 @@
 
 use thin_vec::ThinVec;
 
-use super::cover::cover_is_too_early;
 use super::delays::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
@@ -237,10 +236,10 @@ impl HalfFlow {
         ack: i64,
         sink: &mut S,
     ) {
-        let soonest = self.delays.downstream.min_ns();
+        let timing = self.ack_timing(at, None);
         let Some(edge) = self.in_flight.nth_unacked(0).filter(|edge| {
             let once = edge.copies == 1 && edge.verdict.class == Class::New;
-            let again = edge.copies == 2 && cover_is_too_early(edge, at, soonest);
+            let again = edge.copies == 2 && timing.is_too_soon_for(edge);
             (once || again) && edge.start == una && edge.end() <= ack
         }) else {
             return;
@@ -249,7 +248,7 @@ impl HalfFlow {
         let is_late = at.since(edge_at) > self.delays.downstream.patience_ns();
         let answered = self.times.progress_at.filter(|_| is_late);
         let since = answered.map_or(edge_at, |answered| {
-            edge_at.max(answered.plus_ns(-nearly(soonest.unwrap_or(0))))
+            edge_at.max(answered.plus_ns(-nearly(timing.soonest_ns.unwrap_or(0))))
         });
         let edge = self.in_flight.overlapping(una, una + 1).start;
         for index in (edge.saturating_sub(RELEASED_MAX)..edge).rev() {

@@ -336,15 +336,10 @@ impl HalfFlow {
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
-        // Of a tail that was lost timers repeat the first packet, the last of them with what passes now.
-        let of_tail = start == Some(self.high) && self.una >= Some(self.high) && skipped > 0;
         let timers = if at_edge {
             self.timers_within(silence_ns)
-        } else if of_tail {
-            let before = self.timers_within(silence_ns).saturating_sub(1);
-            before.min(skipped - 1)
         } else {
-            0
+            self.timers_of_tail(start, silence_ns, skipped)
         };
         let heard_by = self.heard_by(segment.at, unheard_at);
         let (old, repeated_to) = start.map_or((0, None), |start| {
@@ -353,13 +348,10 @@ impl HalfFlow {
         let heard_all = self.una >= Some(self.high)
             && self.times.progress_at <= Some(heard_by)
             && silence_ns > self.delays.round_trip_ns();
-        // Who had not heard of that yet went on with what no SACK had told it of.
-        let goes_higher = self.sack.are_seen && start >= Some(self.high);
-        let went_on = match self.repair.last_repeat.end(self.high) {
-            Some(end) if heard_all && goes_higher => {
-                self.in_flight.untold_within(end, self.high, skipped)
-            }
-            _ => 0,
+        let went_on = if heard_all {
+            self.went_on_unheard(start, skipped)
+        } else {
+            0
         };
         let is_in_round = silence_ns < self.delays.round_trip_ns() / 2 * 3;
         let behind_new = start.filter(|_| is_in_round && self.is_behind_new());
@@ -375,12 +367,10 @@ impl HalfFlow {
             recovering: self.repair.goes_on(),
             acks: if self.is_at_rest(segment) || was_probed {
                 u16::MAX
-            } else if !self.owes_ack || follows_syn {
+            } else if follows_syn {
                 0
-            } else if self.ids.is_of_its_own() && skipped.saturating_sub(acks) <= FLIGHT_MAX {
-                acks
             } else {
-                u16::MAX
+                self.acks_among(skipped, acks)
             },
             follows_syn,
             asked_by_syns,
@@ -400,6 +390,38 @@ impl HalfFlow {
                 .filter(|_| self.sack.are_seen)
                 .map(|_| self.overdue_by(heard_by)),
             heard_all,
+        }
+    }
+
+    /// Of a tail that was lost timers repeat the first packet, the last of them with what passes now and begins at `start`
+    /// after a silence: how many of the `skipped` ids were those before.
+    fn timers_of_tail(&self, start: Option<i64>, silence_ns: i64, skipped: u16) -> u16 {
+        let of_tail = start == Some(self.high) && self.una >= Some(self.high) && skipped > 0;
+        if !of_tail {
+            return 0;
+        }
+        let before = self.timers_within(silence_ns).saturating_sub(1);
+        before.min(skipped - 1)
+    }
+
+    /// Who had not heard yet that all had come went on from its last repeat with what no SACK had told it of, before it
+    /// sent what begins at `start`: how many of the `skipped` ids these took.
+    fn went_on_unheard(&self, start: Option<i64>, skipped: u16) -> u16 {
+        let goes_higher = self.sack.are_seen && start >= Some(self.high);
+        match self.repair.last_repeat.end(self.high) {
+            Some(end) if goes_higher => self.in_flight.untold_within(end, self.high, skipped),
+            _ => 0,
+        }
+    }
+
+    /// How many of the `skipped` ids may be those of ACKs, where `acks` can have been asked for.
+    fn acks_among(&self, skipped: u16, acks: u16) -> u16 {
+        if !self.owes_ack {
+            0
+        } else if self.ids.is_of_its_own() && skipped.saturating_sub(acks) <= FLIGHT_MAX {
+            acks
+        } else {
+            u16::MAX
         }
     }
 

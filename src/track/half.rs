@@ -532,6 +532,7 @@ impl HalfFlow {
                 ..Taken::of(verdict, 0, len)
             };
         };
+        self.find_timer_below(dir, &hole, start, sink);
         let verdict = self.judge_fill(segment, start, end, &hole);
         let filled = self.holes.fill(start, end) as u32;
         let copy = if verdict.class == Class::Reordered {

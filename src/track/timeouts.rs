@@ -1,11 +1,15 @@
 //! Timers that ran out: what they gave up, and how what passes later tells that there was none, or that it was taken back.
 
+use super::delays::nearly;
 use super::emissions::Emissions;
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::ranges::Hole;
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
-use crate::event::{Amendment, Class, Direction, FlowSink, Reason, Verdict};
+use crate::event::{
+    Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
+};
 use crate::time::CaptureTime;
 
 /// Packets that a sender sends at once come so close together, in ns.
@@ -52,6 +56,12 @@ impl HalfFlow {
     /// A timer that ran out brings what passes at `at`, with `len` bytes.
     pub(super) fn timed_out(&mut self, at: CaptureTime, len: u32) -> Reason {
         let until = self.reached(len);
+        self.begin_timeout(at, until);
+        Reason::Timeout
+    }
+
+    /// A timer that ran out brought what passed at `at`; all below `until` had been sent.
+    fn begin_timeout(&mut self, at: CaptureTime, until: i64) {
         let before = self.repair.after_timeout();
         let alone = before.is_none_or(|after| after.alone);
         let goes_on = self.repair.timeout.is_some();
@@ -69,7 +79,50 @@ impl HalfFlow {
         };
         self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
-        Reason::Timeout
+    }
+
+    /// What begins at `start` fills `hole`: whether a timer had run out before that, which no id told.
+    ///
+    /// The packet below the hole ended a silence in which it may have, and a round trip later more was left out than a
+    /// sender begins with again after a pause (RFC 5681 section 4.1, RFC 6928). So that packet was the first of what
+    /// had been sent before the silence, and what was new was to find out whether the rest had come (RFC 5682 section
+    /// 2.1).
+    pub(super) fn find_timer_below<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        hole: &Hole,
+        start: i64,
+        sink: &mut S,
+    ) {
+        let begins = self.una == Some(start) && hole.start == start && !self.repair.goes_on();
+        let flight_max = i64::from(FLIGHT_MAX) * i64::from(self.packet_size.full());
+        if !begins || self.repair.timeout.is_some() || hole.end - start <= flight_max {
+            return;
+        }
+        let index = self.in_flight.overlapping(start - 1, start).start;
+        let before = index.checked_sub(1);
+        let before = before.and_then(|before| self.in_flight.get(before));
+        let (Some(last), Some(before)) = (self.in_flight.get(index), before) else {
+            return;
+        };
+        // The timer begins anew with the ACK of what was sent before.
+        let silence_ns = last.at.since(before.at) - self.delays.downstream.smoothed_ns();
+        let trip_ns = nearly(self.delays.shortest_round_trip_ns());
+        let (sent_at, repeated) = (last.at, (last.start, last.end()));
+        let ran_out = before.end() == last.start
+            && last.end() == start
+            && silence_ns > self.delays.run_out_ns()
+            && hole.opened_at.since(last.at) >= trip_ns;
+        let now = Verdict {
+            class: Class::Retransmission,
+            reason: Some(Reason::Timeout),
+            lost: Some(LossPlace::Upstream),
+            evidence: Evidence::Sequence,
+            confidence: Confidence::Medium,
+        };
+        if ran_out && self.judge_repeat(dir, repeated, now, sink) {
+            self.begin_timeout(sent_at, hole.end);
+        }
     }
 
     /// Whether more ids were skipped than repeats can have taken of what was seen to be missing: twice each, and of the

@@ -541,3 +541,42 @@ fn of_a_lost_tail_timers_repeat_the_first_packet_as_often_as_they_can_have_fired
     // One at least had been sent before.
     assert_eq!(repeated_to(1), Some(4000));
 }
+
+#[test]
+fn a_timers_first_repeat_is_known_by_all_that_is_left_out_behind_it() {
+    // Without ids: what was sent from 2000 on, up to 20000, was lost in an outage that the timer outlasted. Its first repeat
+    // looks like new data, until its answer makes the sender try what is new (RFC 5682 section 2.1).
+    let reasons = |trace: &str| -> Vec<(Class, Option<Reason>)> {
+        let seen = play(&opened(trace));
+        let verdicts = seen.rows.iter().skip(1).map(|row| row.verdict);
+        verdicts.map(|told| (told.class, told.reason)).collect()
+    };
+    let trace = |timer: u32, tried: u32, sent_to: u32| {
+        format!(
+            "100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             130 A>B data 1000..2000 ack 0
+             150 B>A ack 2000
+             {timer} A>B data 2000..3000 ack 0
+             720 B>A ack 3000
+             {tried} A>B data {sent_to}..{} ack 0
+             751 B>A ack 3000 sack {sent_to}..{}
+             801 A>B data 3000..4000 ack 0",
+            sent_to + 1000,
+            sent_to + 1000
+        )
+    };
+    let new = (Class::New, None);
+    let repeated = |reason| (Class::Retransmission, Some(reason));
+    let timeout = repeated(Reason::Timeout);
+    assert_eq!(
+        reasons(&trace(700, 731, 20_000)),
+        [new, timeout, new, timeout]
+    );
+    // After a pause a sender begins with ten packets, all but the first of which are lost here; or the pause was short,
+    // or what comes is no answer.
+    let fast = [new, new, new, repeated(Reason::Fast)];
+    assert_eq!(reasons(&trace(700, 731, 13_000)), fast);
+    assert_eq!(reasons(&trace(290, 731, 20_000)), fast);
+    assert_eq!(reasons(&trace(700, 721, 20_000)), fast);
+}

@@ -437,7 +437,11 @@ impl HalfFlow {
             }
             at = sent.end();
             if copy != WhichCopy::LateOriginal {
-                lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss));
+                // What was sent together with it, of late, may be on its way still.
+                let since_ns = segment.at.since(sent.at);
+                let is_due =
+                    sent.start <= start || since_ns >= self.delays.downstream.smoothed_ns();
+                lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss, is_due));
                 sent.take_copy(segment, end, verdict);
                 // The last byte of what was parted was another one's; this packet's may give a sample.
                 if !self.board.holds(sent.end() - 1) {
@@ -521,13 +525,15 @@ impl Sent {
 
     /// A packet that begins at `start` and was judged `verdict` repeats this range: whether that
     /// shows, for the first time, that the latest copy was lost after it had passed. `una`: the
-    /// cumulative ACK, `mss`: the payload of the largest packet, where that is known.
+    /// cumulative ACK, `mss`: the payload of the largest packet, where that is known; `is_due`: it would have been
+    /// acknowledged by now.
     fn is_lost_by_repeat(
         &mut self,
         start: i64,
         verdict: Verdict,
         una: i64,
         mss: Option<u16>,
+        is_due: bool,
     ) -> bool {
         let repeats = matches!(verdict.class, Class::New | Class::Retransmission);
         let told = self.marks.has(Marks::SACKED) || self.marks.has(Marks::HELD) && self.start > una;
@@ -545,7 +551,7 @@ impl Sent {
         let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
             && self.start < start
             && mss.is_none_or(|mss| self.len <= u32::from(mss));
-        let lost = repeats && !answered && !probe && !above && !counted;
+        let lost = repeats && is_due && !answered && !probe && !above && !counted;
         self.marks.take(Marks::LOST_UPSTREAM);
         if lost || counted {
             self.marks.set(Marks::LOST_DOWNSTREAM);

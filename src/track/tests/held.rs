@@ -1,6 +1,6 @@
 //! What the receiver holds above the cumulative ACK, told by duplicate ACKs where there is no SACK.
 
-use super::{ClassifiedSegment, opened, play};
+use super::{ClassifiedSegment, opened, opened_bare, play};
 use crate::event::{Confidence, LossPlace, Reason};
 
 /// Without SACK: 1000..2000, id 3, is lost before it comes here, and so is its first repeat, id 7.
@@ -331,4 +331,32 @@ fn as_many_duplicate_acks_as_packets_tell_that_all_have_come() {
     // With one ACK fewer one of them may not have come, and which is not known.
     let one_less = trace.replacen("100 B>A ack 200", "", 1);
     assert_eq!(play(&one_less).lost, [1, 3]);
+}
+
+#[test]
+fn of_what_one_repeat_covers_that_is_not_lost_whose_ack_was_not_due() {
+    // Small messages without SACK: duplicate ACKs ask for the first, and its sender sends the others along with it (RFC
+    // 9293 section 3.8.6). Of these the last ones had left it just before.
+    let lost = |again: u32| {
+        let trace = opened_bare(&format!(
+            "100 A>B data 0..10
+             120 B>A ack 10
+             200 A>B data 10..20
+             201 A>B data 20..30
+             202 A>B data 30..40
+             203 A>B data 40..50
+             221 B>A ack 10
+             222 B>A ack 10
+             223 B>A ack 10
+             224 A>B data 50..60
+             224 A>B data 60..70
+             {again} A>B data 10..70
+             {} B>A ack 70",
+            again + 20
+        ));
+        play(&trace).lost
+    };
+    // Of three packets the duplicate ACKs tell, and an ACK takes 20 ms.
+    assert_eq!(lost(234), [0, 1]);
+    assert_eq!(lost(246), [0, 3]);
 }

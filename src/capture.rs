@@ -58,9 +58,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
-#[cfg(all(feature = "tables", feature = "charts"))]
-pub(crate) use display_name::acts;
 pub use display_name::{DisplayName, display_name};
+#[cfg(all(feature = "tables", feature = "charts"))]
+pub(crate) use display_name::{acts, spoken_name};
+pub(crate) use error::is_out_of_files;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub(crate) use facts::SNAP_LEN_ADVICE;
 pub use facts::{ByteOrder, CaptureFormat, FileFacts, Overlap, TimeResolution};

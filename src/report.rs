@@ -17,7 +17,7 @@ pub mod terminal;
 use std::io;
 use std::path::PathBuf;
 
-use crate::capture::display_name;
+use crate::capture::{display_name, is_out_of_files};
 
 #[cfg(feature = "charts")]
 pub use output::OutputFolder;
@@ -101,21 +101,13 @@ impl std::fmt::Display for Refusal<'_> {
                     self.0
                 );
             }
+            io::ErrorKind::WouldBlock => {
+                "no threads are to be had; raise the limit on processes (ulimit -u, or that of the container), or take the name of a .parquet file"
+            }
             _ if is_out_of_files(self.0) => {
                 return write!(f, "{}; raise the limit of the shell (ulimit -n)", self.0);
             }
             _ => return write!(f, "{}; is there room, and may you write there?", self.0),
         })
     }
-}
-
-/// Whether this process, or all together, have as many files open as they may. No kind of error says so, but every Unix
-/// has the same numbers for it.
-fn is_out_of_files(error: &io::Error) -> bool {
-    /// ENFILE and EMFILE.
-    const NUMBERS: [i32; 2] = [23, 24];
-    cfg!(unix)
-        && error
-            .raw_os_error()
-            .is_some_and(|number| NUMBERS.contains(&number))
 }

@@ -10,6 +10,16 @@ pub fn display_name<P: AsRef<Path> + ?Sized>(path: &P) -> DisplayName<'_> {
     DisplayName(path.as_ref())
 }
 
+/// The name of a file for people, who know `-` as standard input.
+pub(crate) fn spoken_name(path: &Path) -> DisplayName<'_> {
+    let is_stdin = path == Path::new("-");
+    display_name(if is_stdin {
+        Path::new("standard input")
+    } else {
+        path
+    })
+}
+
 /// What [`display_name`] gives.
 #[derive(Clone, Copy, Debug)]
 pub struct DisplayName<'a>(&'a Path);

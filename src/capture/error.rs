@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::display_name::display_name;
+use super::display_name::spoken_name;
 use super::{CaptureFormat, Compression, RECORD_BYTES_MAX};
 
 /// A capture could not be read to its end. What was read before stands.
@@ -235,13 +235,8 @@ struct Place<'a>(&'a CaptureError);
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = &self.0.path;
-        if path == Path::new("-") {
-            f.write_str("standard input")?;
-        } else {
-            write!(f, "{}", display_name(path))?;
-        }
-        write!(f, ": {}", self.0.place_in_file())
+        let CaptureError { path, .. } = self.0;
+        write!(f, "{}: {}", spoken_name(path), self.0.place_in_file())
     }
 }
 
@@ -283,8 +278,22 @@ fn explain_io(error: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => {
             "may not be read by this user: its owner, for one who captured it as root, can let you (chmod a+r)".to_owned()
         }
+        _ if is_out_of_files(error) => {
+            format!("cannot be read: {error}; raise the limit of the shell (ulimit -n)")
+        }
         _ => format!("cannot be read: {error}"),
     }
+}
+
+/// Whether this process, or all together, have as many files open as they may. No kind of error says so, but every Unix
+/// has the same numbers for it.
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
+    /// ENFILE and EMFILE.
+    const NUMBERS: [i32; 2] = [23, 24];
+    cfg!(unix)
+        && error
+            .raw_os_error()
+            .is_some_and(|number| NUMBERS.contains(&number))
 }
 
 fn explain_compression(format: Compression, error: &io::Error) -> String {
@@ -355,5 +364,23 @@ impl fmt::Display for Hex<'_> {
             write!(f, "{byte:02x}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_open_files_are_told_with_what_helps() {
+        for number in [23, 24] {
+            let said = explain_io(&io::Error::from_raw_os_error(number));
+            assert!(
+                said.ends_with("; raise the limit of the shell (ulimit -n)"),
+                "{said}"
+            );
+        }
+        let other = explain_io(&io::Error::from_raw_os_error(5));
+        assert!(!other.contains("ulimit"), "{other}");
     }
 }

@@ -7,12 +7,12 @@ use anyhow::{bail, ensure};
 
 use super::charts::ChartArgs;
 use crate::capture::display_name;
-use crate::report::tables::{Metadata, TableFormat, sibling};
+use crate::report::tables::{Metadata, prepare, sibling};
 use crate::report::{OutputFolder, Pending, terminal};
 
 /// Begins one table, in the format that its name asks for.
 pub(super) fn begin_table(path: &Path) -> anyhow::Result<Pending> {
-    TableFormat::of(path)?;
+    prepare(path)?;
     Ok(Pending::create(path)?)
 }
 

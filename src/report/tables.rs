@@ -4,9 +4,10 @@ mod blocks;
 mod groups;
 mod packed;
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use polars::prelude::*;
 
@@ -49,6 +50,35 @@ impl TableFormat {
             }),
         }
     }
+}
+
+/// Makes sure that a table can be written to `path`, in which format: what writes CSV starts threads of its own.
+///
+/// # Errors
+/// [`ReportError::UnknownFormat`], and [`ReportError::Write`] where there are no threads to be had.
+pub(crate) fn prepare(path: &Path) -> Result<TableFormat, ReportError> {
+    let format = TableFormat::of(path)?;
+    if format == TableFormat::Csv && !has_threads_for_csv() {
+        let why = "what writes CSV starts some of its own";
+        return Err(ReportError::Write {
+            path: path.to_path_buf(),
+            source: io::Error::new(io::ErrorKind::WouldBlock, why),
+        });
+    }
+    Ok(format)
+}
+
+/// Whether the threads that CSV is written with could be started, which is tried once.
+fn has_threads_for_csv() -> bool {
+    static STARTED: OnceLock<bool> = OnceLock::new();
+    *STARTED.get_or_init(|| {
+        // Without threads it panics, and so it would for good: nothing of that is to be seen.
+        let hook = panic::take_hook();
+        panic::set_hook(Box::new(|_| {}));
+        let started = panic::catch_unwind(|| csv(io::sink(), false)).is_ok();
+        panic::set_hook(hook);
+        started
+    })
 }
 
 /// `results.parquet` and `pairs` give `results.pairs.parquet`.

@@ -317,7 +317,7 @@ fn without_threads_to_be_had_the_results_are_the_same() {
         for_all(&copy).unwrap();
     }
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
-    let results_of = |out: &str, limit: &str| {
+    let run_with = |out: &str, limit: &str| {
         let mut command = Command::new("bash");
         command
             .args([
@@ -330,7 +330,10 @@ fn without_threads_to_be_had_the_results_are_the_same() {
         if is_root {
             command.uid(NOBODY);
         }
-        let run = command.output().unwrap();
+        command.output().unwrap()
+    };
+    let results_of = |out: &str, limit: &str| {
+        let run = run_with(out, limit);
         assert!(run.status.success(), "{limit}: {run:?}");
         let table = fs::read(folder.path().join(out)).unwrap();
         (table, String::from_utf8(run.stdout).unwrap())
@@ -338,4 +341,15 @@ fn without_threads_to_be_had_the_results_are_the_same() {
     let as_usual = results_of("usual.parquet", "unlimited");
     assert_eq!(results_of("alone.parquet", "1").0, as_usual.0);
     assert!(as_usual.1.contains("2 connections"), "{}", as_usual.1);
+    // CSV is not written without: that is said before the capture is read, and nothing is left.
+    let refused = run_with("alone.csv", "1");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert_eq!(
+        said,
+        "error: alone.csv: cannot be written: no threads are to be had; raise the limit on processes (ulimit -u, or that of the container), or take the name of a .parquet file: what writes CSV starts some of its own\n"
+    );
+    let names = fs::read_dir(folder.path()).unwrap();
+    let named = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().contains("csv");
+    assert_eq!(names.flatten().filter(named).count(), 0);
 }

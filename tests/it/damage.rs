@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write as _;
 
-use super::cli::run;
+use super::cli::{command, run};
 use super::support::{FILE_HEADER, RAW_US, capture, connections, records, records_mut};
 use super::wire::{Format, Packet, tcp4};
 
@@ -58,6 +58,15 @@ fn garbage_in_a_file_ends_it_and_repair_goes_on_behind_it() {
         ));
     }
     assert!(tables.windows(2).all(|pair| pair[0] == pair[1]));
+    let mut piped = command(folder.path());
+    piped.args(["-", "--repair"]);
+    piped.stdin(fs::File::open(folder.path().join("bad.pcap")).unwrap());
+    let piped = String::from_utf8(piped.output().unwrap().stderr).unwrap();
+    assert!(
+        piped.contains("warning: standard input: record 401 at byte ")
+            && piped.contains("warning: standard input: damaged in one place, "),
+        "{piped}"
+    );
     let whole = capture("drop-one.pcap");
     fs::copy(whole, folder.path().join("bad.pcap")).unwrap();
     let intact = run(folder.path(), &[&args[..], &["--repair"]].concat());

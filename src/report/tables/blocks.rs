@@ -11,7 +11,8 @@ use polars_parquet::write::Descriptor;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{
-    Metadata, Pending, ReportError, TableFormat, csv, json_lines, packed, parquet, write_arrow,
+    Metadata, Pending, ReportError, TableFormat, csv, json_lines, packed, parquet, prepare,
+    write_arrow,
 };
 use crate::table::{Block, Blocks};
 
@@ -61,7 +62,7 @@ pub fn fill(
     metadata: &Metadata,
     workers: &Workers,
 ) -> Result<(), ReportError> {
-    let format = TableFormat::of(pending.path())?;
+    let format = prepare(pending.path())?;
     let out = &mut *pending;
     let written = match format {
         TableFormat::Parquet => in_row_groups(blocks, out, metadata, workers),

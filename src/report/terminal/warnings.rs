@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
 use crate::capture::{
-    CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name,
+    CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
 };
 use crate::decode::Skip;
 use crate::flow::SHARDS;
@@ -73,12 +73,11 @@ pub(in crate::report) fn given_up(given_up: GivenUp) -> Option<String> {
 pub(in crate::report) fn repairs(files: &[FileFacts]) -> Vec<String> {
     let mut lines = Vec::new();
     for file in files {
-        let path = display_name(&file.path);
+        let name = spoken_name(&file.path).to_string();
         for gap in file.gaps.iter().take(GAPS_SHOWN) {
-            lines.push(format!("{path}: {gap}; repaired"));
+            lines.push(format!("{name}: {gap}; repaired"));
         }
-        let path = path.to_string();
-        lines.extend(damaged(&path, file.gaps_total, file.skipped_bytes));
+        lines.extend(damaged(&name, file.gaps_total, file.skipped_bytes));
     }
     lines
 }

@@ -344,6 +344,7 @@ impl HalfFlow {
             }
         } else {
             self.explain_left_out(start);
+            self.give_up_left_out(start);
             self.open_hole(dir, segment, start, sink);
         }
         let was_sent = self.was_sent(segment, end, step);

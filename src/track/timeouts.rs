@@ -4,6 +4,7 @@ use super::delays::nearly;
 use super::emissions::Emissions;
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::in_flight::Sent;
 use super::ranges::Hole;
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
@@ -14,6 +15,15 @@ use crate::time::CaptureTime;
 
 /// Packets that a sender sends at once come so close together, in ns.
 const BURST_NS: i64 = 1_000_000;
+
+/// What is found out later to have been a timer's repeat of what never came here.
+const TIMERS: Verdict = Verdict {
+    class: Class::Retransmission,
+    reason: Some(Reason::Timeout),
+    lost: Some(LossPlace::Upstream),
+    evidence: Evidence::Sequence,
+    confidence: Confidence::Medium,
+};
 
 /// What a timer repeats when it runs out, and all that was outstanding then.
 #[derive(Debug)]
@@ -81,12 +91,25 @@ impl HalfFlow {
         self.emissions.on_timeout();
     }
 
-    /// What begins at `start` fills `hole`: whether a timer had run out before that, which no id told.
+    /// What begins at `start` is the first above the highest byte seen since a timer ran out, with nothing else repeated
+    /// since, and leaves out more than the two packets that its sender may have tried before it (RFC 5682 section 2.1):
+    /// that had been sent before, and so the timer gave it up as well.
+    pub(super) fn give_up_left_out(&mut self, start: i64) {
+        let (high, tried) = (self.high, 2 * i64::from(self.packet_size.full()));
+        let timeout = self.repair.timeout.as_deref_mut();
+        let timeout = timeout.filter(|after| after.alone && !after.taken_back);
+        if let Some(after) = timeout
+            && after.until >= high
+            && start - after.until > tried
+        {
+            after.until = start;
+        }
+    }
+
+    /// What begins at `start` fills `hole`: whether what it was sent with had been given up by a timer, which no id told.
     ///
-    /// The packet below the hole ended a silence in which it may have, and a round trip later more was left out than a
-    /// sender begins with again after a pause (RFC 5681 section 4.1, RFC 6928). So that packet was the first of what
-    /// had been sent before the silence, and what was new was to find out whether the rest had come (RFC 5682 section
-    /// 2.1).
+    /// What its sender tries that is new, when a timer's repeat is answered (RFC 5682 section 2.1), leaves out all that
+    /// had been sent before the timer ran out.
     pub(super) fn find_timer_below<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -95,34 +118,39 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let begins = self.una == Some(start) && hole.start == start && !self.repair.goes_on();
-        let flight_max = i64::from(FLIGHT_MAX) * i64::from(self.packet_size.full());
-        if !begins || self.repair.timeout.is_some() || hole.end - start <= flight_max {
+        if !begins || self.repair.timeout.is_some() {
             return;
         }
         let index = self.in_flight.overlapping(start - 1, start).start;
-        let before = index.checked_sub(1);
-        let before = before.and_then(|before| self.in_flight.get(before));
-        let (Some(last), Some(before)) = (self.in_flight.get(index), before) else {
+        let Some(&last) = self.in_flight.get(index).filter(|last| last.end() == start) else {
             return;
         };
-        // The timer begins anew with the ACK of what was sent before.
-        let silence_ns = last.at.since(before.at) - self.delays.downstream.smoothed_ns();
-        let trip_ns = nearly(self.delays.shortest_round_trip_ns());
-        let (sent_at, repeated) = (last.at, (last.start, last.end()));
-        let ran_out = before.end() == last.start
-            && last.end() == start
-            && silence_ns > self.delays.run_out_ns()
-            && hole.opened_at.since(last.at) >= trip_ns;
-        let now = Verdict {
-            class: Class::Retransmission,
-            reason: Some(Reason::Timeout),
-            lost: Some(LossPlace::Upstream),
-            evidence: Evidence::Sequence,
-            confidence: Confidence::Medium,
+        let (left_out, full) = (hole.end - start, i64::from(self.packet_size.full()));
+        let answered_ns = hole.opened_at.since(last.at);
+        let gave_up = if last.verdict.reason == Some(Reason::Timeout) {
+            // Two packets may have been tried before.
+            left_out > 2 * full && answered_ns < 2 * self.delays.round_trip_ns()
+        } else {
+            // A sender begins again after a pause with some packets at once (RFC 5681 section 4.1, RFC 6928).
+            left_out > i64::from(FLIGHT_MAX) * full
+                && answered_ns >= nearly(self.delays.shortest_round_trip_ns())
+                && self.may_be_timers(index, &last)
+                && self.judge_repeat(dir, (start - i64::from(last.len), start), TIMERS, sink)
         };
-        if ran_out && self.judge_repeat(dir, repeated, now, sink) {
-            self.begin_timeout(sent_at, hole.end);
+        if gave_up {
+            self.begin_timeout(last.at, hole.end);
         }
+    }
+
+    /// Whether a timer may have run out before `sent` passed, the range at `index`.
+    fn may_be_timers(&self, index: usize, sent: &Sent) -> bool {
+        let before = index.checked_sub(1);
+        let before = before.and_then(|before| self.in_flight.get(before));
+        before.is_some_and(|before| {
+            // It begins anew with the ACK of what was sent before.
+            let silence_ns = sent.at.since(before.at) - self.delays.downstream.smoothed_ns();
+            before.end() == sent.start && silence_ns > self.delays.run_out_ns()
+        })
     }
 
     /// Whether more ids were skipped than repeats can have taken of what was seen to be missing: twice each, and of the

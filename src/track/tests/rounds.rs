@@ -1,7 +1,7 @@
 //! What was skipped while a repair goes on, round by round (METRICS.md, what skipped ids tell).
 
-use super::{check, opened, play};
-use crate::event::{Class, ClassifiedSegment};
+use super::{check, last_reason, opened, opened_bare, play};
+use crate::event::{Class, ClassifiedSegment, Reason};
 
 /// Every second packet of a flight is lost: 1000, 3000, 5000, 7000 and 9000. Each repeat but the last is followed by new
 /// data, of which all is lost as well, ids 14, 16, 18 and 20. No packet is missing between the repeats, so these ids
@@ -240,4 +240,51 @@ fn in_a_repair_one_later_packet_tells_of_a_loss_whether_its_repeats_came_or_not(
     trace += &(data(431, 3, 11, 420) + &data(432, 4, 12, 420));
     trace += &(ack(451, 4, &[5], 431) + &ack(452, 6, &[], 432) + &data(463, 6, 13, 452));
     assert_eq!(last_and_repeats(&trace), (Some(Class::New), 3));
+}
+
+#[test]
+fn what_is_left_out_when_something_new_is_tried_had_been_given_up_by_the_timer() {
+    // 2000 and what follows was lost before it came here, and nothing tells how much, until the sender tries something
+    // new (RFC 5682 section 2.1).
+    let trace = |tried: u32, ms: u32| {
+        format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             600 A>B data 1000..2000
+             620 B>A ack 2000
+             {ms} A>B data {tried}..{}
+             {} B>A ack 2000 sack {tried}..{}
+             {} A>B data 2000..3000",
+            tried + 1000,
+            ms + 20,
+            tried + 1000,
+            ms + 120
+        )
+    };
+    let bare = |tried, ms| trace(tried, ms).replace(" sack 5000..6000", "");
+    assert_eq!(
+        last_reason(&opened(&trace(5000, 650))),
+        Some(Reason::Timeout)
+    );
+    assert_eq!(
+        last_reason(&opened_bare(&bare(5000, 650))),
+        Some(Reason::Timeout)
+    );
+    // Two packets may have been tried before it; and what comes later answers something else.
+    assert_eq!(last_reason(&opened(&trace(4000, 650))), Some(Reason::Fast));
+    assert_eq!(last_reason(&opened(&trace(5000, 665))), Some(Reason::Fast));
+    // Nor where the sender had repeated something else since: then it went on with what is new.
+    let goes_on = "100 A>B data 0..1000
+         120 B>A ack 1000
+         130 A>B data 1000..2000
+         131 A>B data 2000..3000
+         600 A>B data 1000..2000
+         620 B>A ack 2000
+         630 A>B data 2000..3000
+         650 B>A ack 3000
+         660 A>B data 6000..7000
+         680 B>A ack 3000
+         780 A>B data 3000..4000";
+    assert_eq!(last_reason(&opened_bare(goes_on)), Some(Reason::Fast));
 }

@@ -34,6 +34,7 @@ mod long_flights;
 mod many_parts;
 mod merged_copies;
 mod numbers;
+mod probes;
 mod quiet;
 mod reasons;
 mod repairs;

@@ -61,6 +61,7 @@ pub use compression::Compression;
 pub use display_name::{DisplayName, display_name};
 #[cfg(all(feature = "tables", feature = "charts"))]
 pub(crate) use display_name::{acts, spoken_name};
+#[cfg(feature = "tables")]
 pub(crate) use error::is_out_of_files;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};
 pub(crate) use facts::SNAP_LEN_ADVICE;

@@ -93,7 +93,7 @@ impl HalfFlow {
 
     /// What begins at `start` is the first above the highest byte seen since a timer ran out, with nothing else repeated
     /// since, and leaves out more than the two packets that its sender may have tried before it (RFC 5682 section 2.1):
-    /// that had been sent before, and so the timer gave it up as well.
+    /// that had been sent before, and so the timer gave it up as well (METRICS.md X2, RT11).
     pub(super) fn give_up_left_out(&mut self, start: i64) {
         let (high, tried) = (self.high, 2 * i64::from(self.packet_size.full()));
         let timeout = self.repair.timeout.as_deref_mut();
@@ -109,7 +109,7 @@ impl HalfFlow {
     /// What begins at `start` fills `hole`: whether what it was sent with had been given up by a timer, which no id told.
     ///
     /// What its sender tries that is new, when a timer's repeat is answered (RFC 5682 section 2.1), leaves out all that
-    /// had been sent before the timer ran out.
+    /// had been sent before the timer ran out (METRICS.md X2, RT10 and RT11).
     pub(super) fn find_timer_below<S: FlowSink>(
         &mut self,
         dir: Direction,
@@ -135,7 +135,7 @@ impl HalfFlow {
             left_out > i64::from(FLIGHT_MAX) * full
                 && answered_ns >= nearly(self.delays.shortest_round_trip_ns())
                 && self.may_be_timers(index, &last)
-                && self.judge_repeat(dir, (start - i64::from(last.len), start), TIMERS, sink)
+                && self.judge_repeat(dir, (last.start, start), TIMERS, sink)
         };
         if gave_up {
             self.begin_timeout(last.at, hole.end);

@@ -373,6 +373,9 @@ impl HalfFlow {
             self.hold_early(segment.at, start, end, verdict);
         }
         let verdict = if is_early { Verdict::NEW } else { verdict };
+        if verdict == Verdict::NEW {
+            self.take_back_gone_on(end);
+        }
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
         let is_timer = repeats && !is_asked && !is_told;

@@ -4,7 +4,7 @@ use super::delays::nearly;
 use super::emissions::Emissions;
 use super::half::HalfFlow;
 use super::ids::Step;
-use super::in_flight::Sent;
+use super::in_flight::{PARTS_MAX, Sent};
 use super::ranges::Hole;
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
@@ -42,8 +42,13 @@ pub(super) struct AfterTimeout {
     is_certain: bool,
     /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
     ends_above: bool,
-    /// The timer's repeat was told to be for nothing, upon which its sender takes the timeout back, as far as is known.
+    /// The timer's repeat was told to be for nothing, or its sender goes on with what is new, so that it has taken the
+    /// timeout back, as far as is known.
     pub(super) taken_back: bool,
+    /// Where the first packet above the repeat begins that was sent once and is not known to have arrived.
+    untold_from: i64,
+    /// What was acknowledged when new data passed last, and how often that was more than before.
+    answered: (Option<i64>, u8),
 }
 
 impl AfterTimeout {
@@ -86,6 +91,8 @@ impl HalfFlow {
             is_certain,
             ends_above: self.sack.are_lacking(),
             taken_back: false,
+            untold_from: self.first_untold(),
+            answered: (self.una, 0),
         };
         self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
@@ -103,6 +110,39 @@ impl HalfFlow {
             && start - after.until > tried
         {
             after.until = start;
+        }
+    }
+
+    /// Where the first packet above the left edge begins that was sent once and that no SACK has reported, among some.
+    fn first_untold(&self) -> i64 {
+        let above = self.una.map_or(self.high, |una| una + 1);
+        let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
+        let mut parts = parts.filter_map(|part| self.in_flight.get(part));
+        let untold = parts.find(|sent| {
+            let is_reported = self.board.covers(sent.start, sent.end());
+            sent.start >= above && sent.copies == 1 && !is_reported
+        });
+        untold.map_or(i64::MAX, |sent| sent.start)
+    }
+
+    /// What ends at `end` is new. Where its sender has gone on so since a timer ran out by more than the two packets that
+    /// it may try (RFC 5682 section 2.1), and repeated nothing but what timers brought, although ACKs told that not all
+    /// had been lost, it has taken the timeout back: who has not repeats first (METRICS.md RF5).
+    pub(super) fn take_back_gone_on(&mut self, end: i64) {
+        let (una, tried) = (self.una, 2 * i64::from(self.packet_size.full()));
+        let are_seen = self.sack.are_seen;
+        let Some(after) = self.repair.timeout.as_deref_mut() else {
+            return;
+        };
+        let (before, times) = after.answered;
+        if una > before {
+            after.answered = (una, times.saturating_add(1));
+        }
+        // Without SACK the first ACK may be of what the receiver held; the next one is of nothing that was repeated.
+        let not_all_lost = are_seen && una > Some(after.untold_from) || after.answered.1 >= 2;
+        if after.alone && !after.taken_back && not_all_lost && end - after.until > tried {
+            after.taken_back = true;
+            self.emissions.forget_timeout();
         }
     }
 

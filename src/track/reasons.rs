@@ -312,9 +312,18 @@ impl HalfFlow {
     fn ran_out_while_told(&self, start: i64, at: CaptureTime) -> bool {
         let round_trip_ns = self.delays.round_trip_ns().max(PROBE_NS_MIN);
         let timer_ns = nearly(TIMER_NS_MIN).max(round_trip_ns);
+        // A queue that has drained is in the smoothed time for long: where the timer was set anew by no repeat either, and
+        // timestamps tell of queues on the way to the sender, the shortest will do.
+        let copied_at = self.copy_before(start).map(|earlier| earlier.at);
+        let tells = self.echoes.newest().is_some();
+        let silence_ns = if tells && Self::is_long_since(copied_at, Some(timer_ns), at) {
+            nearly(self.delays.shortest_round_trip_ns()).max(PROBE_NS_MIN)
+        } else {
+            round_trip_ns
+        };
         Some(start) <= self.una
             && Self::is_long_since(self.times.progress_at, Some(timer_ns), at)
-            && Self::is_long_since(self.times.data_at, Some(round_trip_ns), at)
+            && Self::is_long_since(self.times.data_at, Some(silence_ns), at)
             && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at)
     }
 

@@ -389,7 +389,8 @@ impl Connection {
         let again =
             sender.seen_acks.expects_copies() && sender.has_said(segment, peer.reports_in(segment));
         // While data of the peer is unanswered, an ACK of this side may have been lost.
-        sender.owes_ack |= peer.sent_data && peer.una.is_none_or(|una| una < peer.high);
+        sender.owes_ack |=
+            peer.sent_data && peer.una.is_none_or(|una| una < peer.high) || peer.waits_for_end();
         // The very packet that came just now, before any was expected to come again.
         let again = again
             || step == Step::Same

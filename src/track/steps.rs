@@ -112,6 +112,9 @@ impl HalfFlow {
         let (Some(before), Some(now)) = (had_before, self.known_to_have()) else {
             return u16::MAX;
         };
+        if self.fin.is_some_and(|fin| (before, now) == (fin, fin + 1)) {
+            return u16::from(segment.payload_len > 0);
+        }
         // A FIN has an ACK, what came twice has one that tells of nothing else, and what was thrown away came.
         let all_told = self.sack.are_seen && self.old_copies.is_empty() && self.fin.is_none();
         if !all_told || now < before || self.acks.told == u16::MAX {
@@ -321,7 +324,7 @@ impl HalfFlow {
         let silence_ns = segment.at.since(since);
         let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
             || start.is_some_and(|start| self.was_told_lately(start, segment.at));
-        let follows_syn = self.owes_ack && !peer.sent_data;
+        let follows_syn = self.owes_ack && !peer.sent_data && peer.fin.is_none();
         let asked_by_syns = if follows_syn {
             self.asked_by_syns(peer, skipped)
         } else {

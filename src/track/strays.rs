@@ -137,6 +137,11 @@ impl HalfFlow {
         self.fin.is_some_and(|fin| self.una == Some(fin + 1))
     }
 
+    /// Whether a FIN passed that the peer has not acknowledged.
+    pub(super) fn waits_for_end(&self) -> bool {
+        self.fin.is_some() && !self.has_ended()
+    }
+
     /// Payload at or behind a FIN that was acknowledged: a byte in its place looks whether the peer is still there (RFC
     /// 9293 section 3.8.4), anything else a receiver drops (section 3.10.7.4).
     #[cold]

@@ -55,6 +55,11 @@ impl Repair {
         self.until = Some(until.max(high));
     }
 
+    /// Nobody probes before all below `sent_to` is acknowledged (RFC 8985 section 7.3).
+    pub(super) fn put_off_probes(&mut self, sent_to: i64) {
+        self.probed_to = self.probed_to.max(NonZeroI64::new(sent_to));
+    }
+
     /// The next part of the stream has passed, and repeats nothing.
     #[inline(always)]
     pub(super) fn on_new(&mut self) {

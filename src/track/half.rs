@@ -539,7 +539,7 @@ impl HalfFlow {
                 ..Taken::of(verdict, 0, len)
             };
         };
-        self.find_timer_below(dir, &hole, start, sink);
+        self.find_timer_below(dir, (segment, start), &hole, sink);
         let verdict = self.judge_fill(segment, start, end, &hole);
         let filled = self.holes.fill(start, end) as u32;
         let copy = if verdict.class == Class::Reordered {

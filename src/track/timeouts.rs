@@ -153,8 +153,8 @@ impl HalfFlow {
     pub(super) fn find_timer_below<S: FlowSink>(
         &mut self,
         dir: Direction,
+        (segment, start): (&Segment, i64),
         hole: &Hole,
-        start: i64,
         sink: &mut S,
     ) {
         let begins = self.una == Some(start) && hole.start == start && !self.repair.goes_on();
@@ -170,6 +170,13 @@ impl HalfFlow {
         let gave_up = if last.verdict.reason == Some(Reason::Timeout) {
             // Two packets may have been tried before.
             left_out > 2 * full && answered_ns < 2 * self.delays.round_trip_ns()
+        } else if self.was_sent_above(segment, hole, &last) {
+            let by_ids = Verdict {
+                evidence: Evidence::IpId,
+                confidence: Confidence::High,
+                ..TIMERS
+            };
+            self.judge_repeat(dir, (last.start, start), by_ids, sink)
         } else {
             // A sender begins again after a pause with some packets at once (RFC 5681 section 4.1, RFC 6928).
             left_out > i64::from(FLIGHT_MAX) * full
@@ -180,6 +187,19 @@ impl HalfFlow {
         if gave_up {
             self.begin_timeout(last.at, hole.end);
         }
+    }
+
+    /// Whether what `hole` leaves out had been sent before `last`, the packet below it, as ids tell: what opened it is the
+    /// next packet, and `segment`, which fills it, came later.
+    fn was_sent_above(&self, segment: &Segment, hole: &Hole, last: &Sent) -> bool {
+        let Some((opener, own)) = hole.opener_id.zip(segment.ip_id) else {
+            return false;
+        };
+        let opener = self.ids.unwrap_at(hole.opened_at, opener);
+        self.ids.counts()
+            && self.ids.is_of_its_own()
+            && opener == self.ids.unwrap_at(last.at, last.id) + 1
+            && self.ids.unwrap(own) > opener
     }
 
     /// Whether a timer may have run out before `sent` passed, the range at `index`.

@@ -483,6 +483,7 @@ impl HalfFlow {
     /// Payload on both sides of the highest byte seen: judged by its new part.
     fn on_partly_new(&mut self, segment: &Segment, start: i64, end: i64) -> Taken {
         let old_end = self.high;
+        self.note_timer_of_longer(start, segment.at, segment.payload_len);
         let filled = self.holes.fill(start, old_end) as u32;
         let lost_downstream = self.cover(segment, start, old_end, Verdict::NEW, WhichCopy::Again);
         self.high = end;

@@ -75,6 +75,17 @@ impl HalfFlow {
         Reason::Timeout
     }
 
+    /// What passes at `at` and begins at `start` repeats bytes and goes on above the highest one seen with what is new, as
+    /// senders do that put small segments together (RFC 9293 section 3.8.6): where it ends a timer's silence and begins
+    /// with the lowest bytes, the timer brings it.
+    pub(super) fn note_timer_of_longer(&mut self, start: i64, at: CaptureTime, len: u32) {
+        let quiet_since = self.quiet_since(at);
+        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
+        if self.una >= Some(start) && silence_ns > self.delays.run_out_ns() {
+            self.timed_out(at, len);
+        }
+    }
+
     /// A timer that ran out brought what passed at `at`; all below `until` had been sent.
     fn begin_timeout(&mut self, at: CaptureTime, until: i64) {
         let before = self.repair.after_timeout();

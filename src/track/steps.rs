@@ -112,11 +112,10 @@ impl HalfFlow {
         let (Some(before), Some(now)) = (had_before, self.known_to_have()) else {
             return u16::MAX;
         };
-        if self.fin.is_some_and(|fin| (before, now) == (fin, fin + 1)) {
-            return u16::from(segment.payload_len > 0);
-        }
-        // A FIN has an ACK, what came twice has one that tells of nothing else, and what was thrown away came.
-        let all_told = self.sack.are_seen && self.old_copies.is_empty() && self.fin.is_none();
+        // What came twice has an ACK that tells of nothing else, as a FIN has that is repeated, and what was thrown away
+        // came.
+        let has_ended = self.fin.is_some_and(|fin| before > fin);
+        let all_told = self.sack.are_seen && self.old_copies.is_empty() && !has_ended;
         if !all_told || now < before || self.acks.told == u16::MAX {
             return u16::MAX;
         }

@@ -562,6 +562,9 @@ fn on_payload<S: FlowSink>(
             .upstream
             .lower(peer.delays.downstream.min_ns());
         sender.repair.heard = sender.has_heard(segment, &peer.echoes);
+        sender.note_stale_echo(segment, peer);
+    } else if step.skipped() > 0 {
+        sender.note_stale_echo(segment, peer);
     }
     sender.place_data(dir, segment, step, sink);
     sender.limits.set_unheard(false);

@@ -8,7 +8,7 @@ use super::ids::Step;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::ranges::Hole;
 use super::repair::Heard;
-use super::rtt::later;
+use super::rtt::{OwnEcho, later};
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
@@ -123,7 +123,10 @@ impl HalfFlow {
     /// When the ACK passed that made progress last, and when it came to its sender, where that was before `at`.
     fn heard_progress(&self, at: CaptureTime) -> Option<(CaptureTime, CaptureTime)> {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
-        let passed = self.times.progress_at?;
+        let passed = self
+            .times
+            .progress_at
+            .filter(|_| self.own_echo != OwnEcho::Stale)?;
         let heard = passed.plus_ns(trip_ns);
         (heard <= at).then_some((passed, heard))
     }

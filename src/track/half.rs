@@ -319,7 +319,8 @@ impl HalfFlow {
         self.note_unheard(at, is_higher);
         self.repair.extend_to(self.high);
         if self.ids.counts() && self.emissions.unseen_new() > 0 {
-            self.repair.put_off_probes(self.reached((end - start) as u32));
+            self.repair
+                .put_off_probes(self.reached((end - start) as u32));
         }
     }
 

@@ -95,7 +95,8 @@ impl HalfFlow {
     /// Whether the segment that is judged echoes what no packet of its sender did before, so that it is none of these
     /// again, and later than all of them. Where copies pass, the ACK that it echoes may have been recorded too late.
     pub(super) fn cannot_be_a_copy(&self) -> bool {
-        self.own_echo != OwnEcho::Old && !self.seen_acks.expects_copies()
+        matches!(self.own_echo, OwnEcho::News | OwnEcho::Counted)
+            && !self.seen_acks.expects_copies()
     }
 
     /// Whether a segment passes too soon after a copy of its bytes, `earlier`, to be a further one of its sender.

@@ -155,6 +155,19 @@ impl HalfFlow {
         }
     }
 
+    /// Takes note of whether `segment` tells by its timestamps that its sender had heard of nothing since the packet before,
+    /// and so not of the ACK that made progress last, as far as all came to it that `peer` sent: it takes the clock of
+    /// what comes in its turn alone (RFC 7323 section 4.3).
+    pub(super) fn note_stale_echo(&mut self, segment: &Segment, peer: &Self) {
+        let is_whole =
+            peer.una.is_some_and(|una| una >= peer.sent_to()) && segment.sack.as_slice().is_empty();
+        let unheard = |passed_at| peer.echoes.are_before(segment.timestamps, passed_at);
+        if self.own_echo == OwnEcho::Old && is_whole && self.times.progress_at.is_some_and(unheard)
+        {
+            self.own_echo = OwnEcho::Stale;
+        }
+    }
+
     /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at
     /// `asked_at`, as ids tell, and three ACKs asked for it, of which one will have come to it.
     fn is_first_since(&self, asked_at: CaptureTime) -> bool {

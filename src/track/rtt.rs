@@ -259,6 +259,8 @@ pub(super) enum OwnEcho {
     /// Nothing, or what one before it did.
     #[default]
     Old,
+    /// The same, and its sender had not heard of the ACK that made progress last.
+    Stale,
     /// What none before it did.
     News,
     /// The same, and the time since that is the latest in the [`Estimate`] of the way to the sender and back.

@@ -149,6 +149,11 @@ impl HalfFlow {
             return Heard::Nothing;
         }
         let timer_ns = self.delays.run_out_ns();
+        // What it has not heard of may have been lost on the way, and its own clock may tell that it was silent since.
+        let own_silence_ns = self.own_silence_ns(timestamps.value, segment.at);
+        if own_silence_ns.is_some_and(|own_ns| own_ns > timer_ns) {
+            return Heard::Unknown;
+        }
         match hole.asked_at.map(|asked_at| unheard_at.since(asked_at)) {
             Some(within_ns) if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
             _ => Heard::Unknown,

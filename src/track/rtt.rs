@@ -190,6 +190,13 @@ impl Echoes {
             .is_some_and(|latest| (latest.tsval, latest.at) == (tsval, at))
     }
 
+    /// The latest `TSval` before `tsval`, which passed at `at`, where that is later than all that passed before.
+    pub(super) fn before_new(&self, tsval: u32, at: CaptureTime) -> Option<u32> {
+        let before = self.waiting.len().checked_sub(2)?;
+        let before = self.waiting.get(before)?;
+        self.is_new(tsval, at).then_some(before.tsval)
+    }
+
     /// When a `TSval` later than `tsval` passed for the first time; or some time after that, as those that were echoed
     /// are forgotten, but for the latest.
     pub(super) fn passed_after(&self, tsval: u32) -> Option<CaptureTime> {

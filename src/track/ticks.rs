@@ -31,6 +31,16 @@ impl HalfFlow {
         tick_ns.is_some_and(|ns| at.since(passed) >= TICKS_MIN.saturating_mul(ns))
     }
 
+    /// How long the sender of a segment that passes at `at` with `tsval`, later than all before, had sent nothing by its own
+    /// clock, in ns: at least so long, as far as the packets before tell how it ticks.
+    pub(super) fn own_silence_ns(&self, tsval: u32, at: CaptureTime) -> Option<i64> {
+        /// No tick is believed to take longer, as delays that change are in what is measured.
+        const TICK_NS_MAX: i64 = 1_000_000;
+        let before = self.echoes.before_new(tsval, at)?;
+        let tick_ns = self.tick_ns(at, before)?.min(TICK_NS_MAX);
+        Some(i64::from(tsval.wrapping_sub(before)).saturating_mul(tick_ns))
+    }
+
     /// The longest that a tick of the sender's clock takes, by what passed between the oldest packet remembered and
     /// one at `passed` with this `tsval`; `None` where that is less than two round trips: delays change.
     fn tick_ns(&self, passed: CaptureTime, tsval: u32) -> Option<i64> {

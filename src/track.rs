@@ -350,6 +350,8 @@ impl Connection {
             let counts_all = !continues && id != 0 && segment.timestamps.is_none();
             if segment.syn.ttl_above_64 || counts_all {
                 sender.ids.suspect();
+            } else if !continues && id == 0 {
+                sender.ids.confirm();
             }
         }
         // The shift that each side announced applies to the windows it sends, and only when both

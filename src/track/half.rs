@@ -338,10 +338,11 @@ impl HalfFlow {
         let skips = step.skipped() > 0;
         let goes_on = start == self.high;
         let in_pieces = self.goes_on_in_pieces(dir, segment, start, sink);
+        let unexplained = skips
+            && goes_on
+            && self.has_nothing_missing()
+            && !(self.repair.is_of_tail || self.owes_ack);
         if goes_on {
-            if skips && self.has_nothing_missing() && !(self.repair.is_of_tail || self.owes_ack) {
-                self.ids.doubt();
-            }
             self.doubt_timeout(dir, (start, end), segment.at, sink);
             if self.repair.last_timer.is_some() && !in_pieces {
                 self.doubt_timer(dir, segment, step, sink);
@@ -379,6 +380,10 @@ impl HalfFlow {
         let verdict = if is_early { Verdict::NEW } else { verdict };
         if verdict == Verdict::NEW {
             self.take_back_gone_on(end);
+        }
+        // What a lost tail took is explained, of who counts for each connection for certain.
+        if unexplained && (verdict == Verdict::NEW || !self.ids.is_confirmed()) {
+            self.ids.doubt();
         }
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);

@@ -70,10 +70,19 @@ enum Scope {
     /// This connection's, as far as is known.
     #[default]
     Connection,
+    /// The same for certain: its SYN-ACK had 0, as it came before there was a connection to count for.
+    Own,
     /// Most likely those of all connections of its host, as of Windows.
     Host,
     /// Other connections' too, as so many skipped ids show; for good.
     Shared,
+}
+
+impl Scope {
+    /// Whether it counts for this connection alone, as far as is known.
+    fn is_connections(self) -> bool {
+        matches!(self, Self::Connection | Self::Own)
+    }
 }
 
 /// What one packet's id says.
@@ -140,6 +149,18 @@ impl IdCounter {
         if self.scope == Scope::Connection {
             self.scope = Scope::Host;
         }
+    }
+
+    /// Its host numbers a SYN-ACK with 0, as those do that count for each connection.
+    pub(super) fn confirm(&mut self) {
+        if self.scope == Scope::Connection {
+            self.scope = Scope::Own;
+        }
+    }
+
+    /// Whether it counts for this connection alone for certain.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.scope == Scope::Own
     }
 
     fn start_at(&mut self, id: u16, packets: u16) {
@@ -281,7 +302,7 @@ impl IdCounter {
     /// each other have frames of one size.
     pub(super) fn doubt(&mut self) {
         let is_frame = self.last_packets > 1 && self.last_skipped == self.last_packets;
-        if is_frame && self.scope == Scope::Connection {
+        if is_frame && self.scope.is_connections() {
             return;
         }
         self.doubts = self.doubts.saturating_add(1);
@@ -349,7 +370,7 @@ impl IdCounter {
     /// Whether skipped ids were most likely this connection's: others would have shown by now, or its host is one that
     /// counts for each connection, which only one `is_known` tells of which its SYN or timestamps were seen.
     pub(super) fn is_unshared(&self, is_known: bool) -> bool {
-        let is_own = is_known && self.scope == Scope::Connection;
+        let is_own = is_known && self.scope.is_connections();
         is_own || u64::from(self.steps) >= OWN_STEPS * u64::from(self.doubts.max(1))
     }
 

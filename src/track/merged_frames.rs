@@ -21,7 +21,7 @@ impl HalfFlow {
         let mss = self.packet_size.mss;
         let goes_on = if mss.get().is_some() {
             let continues = self.continues(segment.seq, segment.payload_len);
-            continues && !self.repair.goes_on() && !self.owes_ack
+            continues && !self.owes_ack
         } else {
             // Longer than a packet of Ethernet, the frame took several ids whatever else was sent.
             let goes_on_at = self.unwrapper().map(|unwrapper| unwrapper.seq(self.high));
@@ -35,17 +35,22 @@ impl HalfFlow {
         let frame = self.in_flight.get(index).filter(|frame| {
             frame.end() == self.high && frame.copies <= 1 && !frame.marks.has(Marks::CONTINUES)
         });
-        let Some(len) = frame
-            .map(|frame| frame.len)
-            .filter(|&len| mss.may_be_several(len, stamped))
-        else {
+        let Some(len) = frame.map(|frame| frame.len) else {
             return step;
         };
+        // What would be one packet is several where others have told how long packets are.
+        let may_be_one =
+            !mss.may_be_several(len, stamped) || mss.get().is_some() && self.repair.goes_on();
+        if may_be_one && mss.get().is_none() {
+            return step;
+        }
         let packets = mss.packets(len, stamped).saturating_add(skipped);
         let told = self
             .emissions
             .note_frame(len, packets)
-            .filter(|&(len, _)| self.may_be_packet_len(len, stamped));
+            .filter(|&(len, is_known)| {
+                (is_known || !may_be_one) && self.may_be_packet_len(len, stamped)
+            });
         let is_likely = mss.get().is_none() && Mss::is_usual(len, packets);
         if told.is_none() && !is_likely {
             return step;
@@ -64,16 +69,20 @@ impl HalfFlow {
     }
 
     /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor
-    /// where that is less than half of what was announced, or more than is usual where nobody knows what was.
+    /// where that is a half, a third and so on of what was announced, as where so many connections send frames of one size
+    /// in turns, or more than is usual where nobody knows what was.
     fn may_be_packet_len(&self, packet_len: u32, stamped: bool) -> bool {
         let mss = self.packet_size.mss;
         let announced = mss.get().map_or(0, u32::from);
         if mss.may_be_several(packet_len, stamped) {
             return false;
         }
+        let shares = announced / packet_len.max(1);
+        let is_share = shares > 1 && packet_len * shares > announced - announced / 16;
         let mut lately = self
             .lately(LATELY_MAX)
             .filter(|sent| !mss.may_be_several(sent.len, stamped));
-        packet_len > announced / 2 && lately.all(|sent| sent.len <= packet_len)
+        !is_share
+            && lately.all(|sent| sent.len <= packet_len || sent.len.is_multiple_of(packet_len))
     }
 }

@@ -342,6 +342,10 @@ impl HalfFlow {
             && goes_on
             && self.has_nothing_missing()
             && !(self.repair.is_of_tail || self.owes_ack);
+        // Of who counts for this connection for certain they may be those of a tail that was lost.
+        if unexplained && !self.ids.is_confirmed() {
+            self.ids.doubt();
+        }
         if goes_on {
             self.doubt_timeout(dir, (start, end), segment.at, sink);
             if self.repair.last_timer.is_some() && !in_pieces {
@@ -381,8 +385,7 @@ impl HalfFlow {
         if verdict == Verdict::NEW {
             self.take_back_gone_on(end);
         }
-        // What a lost tail took is explained, of who counts for each connection for certain.
-        if unexplained && (verdict == Verdict::NEW || !self.ids.is_confirmed()) {
+        if unexplained && self.ids.is_confirmed() && verdict == Verdict::NEW {
             self.ids.doubt();
         }
         let repeats = repeats && !(is_early && self.emissions.is_idle());

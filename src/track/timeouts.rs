@@ -89,7 +89,9 @@ impl HalfFlow {
     /// A timer that ran out brought what passed at `at`; all below `until` had been sent.
     fn begin_timeout(&mut self, at: CaptureTime, until: i64) {
         let before = self.repair.after_timeout();
-        let alone = before.is_none_or(|after| after.alone);
+        // What follows sooner goes on with the same repair: timers wait twice as long each time.
+        let soonest_ns = nearly(self.delays.shortest_round_trip_ns());
+        let alone = before.is_none_or(|after| after.alone && at.since(after.at) >= soonest_ns);
         let goes_on = self.repair.timeout.is_some();
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();

@@ -317,7 +317,7 @@ impl HalfFlow {
         self.strays.on_progress();
         // What passes above may show that its last number was that of a FIN, or that it was not.
         self.steady &= ack <= self.high;
-        if self.repair.last_timer.is_some() {
+        if self.repair.last.is_timer() {
             let tsval = segment.timestamps.map(|ts| ts.value);
             self.emissions.note_answer(tsval);
         }

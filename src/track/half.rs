@@ -15,7 +15,7 @@ use super::old_copies::OldCopies;
 use super::origin::Origin;
 use super::packet_size::PacketSize;
 use super::ranges::{Hole, Holes};
-use super::repair::Repair;
+use super::repair::{Last, Repair};
 use super::rows::Rows;
 use super::rtt::{Echoes, OwnEcho};
 use super::scoreboard::Scoreboard;
@@ -341,14 +341,14 @@ impl HalfFlow {
         let unexplained = skips
             && goes_on
             && self.has_nothing_missing()
-            && !(self.repair.is_of_tail || self.owes_ack);
+            && !(self.repair.is_of_tail || self.owes_ack || self.repair.last == Last::Probe);
         // Of who counts for this connection for certain they may be those of a tail that was lost.
         if unexplained && !self.ids.is_confirmed() {
             self.ids.doubt();
         }
         if goes_on {
             self.doubt_timeout(dir, (start, end), segment.at, sink);
-            if self.repair.last_timer.is_some() && !in_pieces {
+            if self.repair.last.is_timer() && !in_pieces {
                 self.doubt_timer(dir, segment, step, sink);
             }
         } else {
@@ -395,7 +395,11 @@ impl HalfFlow {
         let elsewhere = is_next.then(|| self.note_elsewhere(step, segment.at));
         // After a repair, ids are skipped by losses.
         let pause = skips && !self.is_repairing_tail(segment.at);
-        self.repair.last_timer = is_timer.then_some(pause);
+        self.repair.last = match (is_timer, pause) {
+            (false, _) => Last::Other,
+            (true, false) => Last::Timer,
+            (true, true) => Last::TimerBehindSkipped,
+        };
         if is_timer {
             self.on_timer_packet(segment, step);
         }
@@ -521,6 +525,7 @@ impl HalfFlow {
         let len = segment.payload_len;
         if let Some(verdict) = self.judge_probe(segment, start, end, step) {
             self.mark(start, end, Marks::RESENT);
+            self.repair.last = Last::Probe;
             return Taken::of(verdict, 0, len);
         }
         let Some(hole) = self.holes.first_within(start, end) else {

@@ -3,6 +3,7 @@
 use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::repair::Last;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
 use crate::time::CaptureTime;
@@ -42,6 +43,9 @@ impl HalfFlow {
         }
         if offset > self.high {
             self.note_number(offset, segment.at);
+        }
+        if probes {
+            self.repair.last = Last::Probe;
         }
         if probes && !again {
             sink.signal(

@@ -114,7 +114,7 @@ impl HalfFlow {
             && !self.window.is_closed()
             && self.repair.after_timeout().is_none()
             && (self.emissions.is_idle()
-                || self.repair.last_timer.is_none() && !self.emissions.may_repeat())
+                || !self.repair.last.is_timer() && !self.emissions.may_repeat())
             && self.origin.certain().seq(self.high) == seq
     }
 
@@ -251,7 +251,7 @@ impl HalfFlow {
             self.calm = self.is_calm();
         }
         // What may answer a timer's packet is kept for what comes next.
-        let is_calm = self.calm && self.repair.last_timer.is_none();
+        let is_calm = self.calm && !self.repair.last.is_timer();
         let (true, Some(una)) = (is_calm, self.una) else {
             return false;
         };

@@ -16,6 +16,26 @@ pub(super) enum Heard {
     Asked,
 }
 
+/// What the last packet of a sender was, as far as ids that are skipped before the next one are judged by it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Last {
+    #[default]
+    Other,
+    /// A keep-alive or a window probe, which others may have followed that never came here.
+    Probe,
+    /// A timer's, the first that repeats bytes at or above the highest byte seen, as far as skipped ids tell.
+    Timer,
+    /// The same, and ids were skipped in a pause just before it.
+    TimerBehindSkipped,
+}
+
+impl Last {
+    #[inline(always)]
+    pub(super) fn is_timer(self) -> bool {
+        self >= Self::Timer
+    }
+}
+
 /// What one direction has repeated, and how far it will go on with that.
 #[derive(Debug, Default)]
 pub(super) struct Repair {
@@ -29,8 +49,7 @@ pub(super) struct Repair {
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
     pub(super) is_of_tail: bool,
-    /// It was the first to do so, a timer's: whether ids were skipped in a pause just before it.
-    pub(super) last_timer: Option<bool>,
+    pub(super) last: Last,
     /// A packet that repeats bytes was seen.
     pub(super) has_repeated: bool,
     /// Of the hole that the data fills that is about to be taken in.
@@ -63,7 +82,7 @@ impl Repair {
     /// The next part of the stream has passed, and repeats nothing.
     #[inline(always)]
     pub(super) fn on_new(&mut self) {
-        self.last_timer = None;
+        self.last = Last::Other;
         self.is_of_tail = false;
         self.last_repeat = LastRepeat::NONE;
     }

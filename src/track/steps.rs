@@ -4,6 +4,7 @@ use super::delays::{PROBE_NS_MIN, TIMER_NS_MIN, nearly};
 use super::emissions::Gap;
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::repair::Last;
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace};
@@ -367,7 +368,7 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.repair.goes_on(),
-            acks: if self.is_at_rest(segment) || was_probed {
+            acks: if self.is_at_rest(segment) || was_probed || self.repair.last == Last::Probe {
                 u16::MAX
             } else if follows_syn {
                 0

@@ -6,6 +6,7 @@ use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::{PARTS_MAX, Sent};
 use super::ranges::Hole;
+use super::repair::Last;
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
 use crate::event::{
@@ -407,12 +408,12 @@ impl HalfFlow {
         let echo = segment.timestamps.map(|ts| ts.echo);
         let no_ack_since = self.una.is_some() && !self.emissions.timer_is_answered()
             || self.emissions.is_unheard(echo);
-        if let Some(skipped) = self.repair.last_timer
+        if self.repair.last.is_timer()
             && no_ack_since
             && !self.emissions.is_idle()
             && !self.is_quiet(segment.at)
         {
-            if skipped {
+            if self.repair.last == Last::TimerBehindSkipped {
                 self.ids.share();
                 self.emissions = Emissions::default();
             } else {

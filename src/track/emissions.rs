@@ -164,6 +164,16 @@ impl Emissions {
         self.0.get_or_insert_default().frames.note(len, packets)
     }
 
+    /// See [`Frames::note_cut`].
+    pub(super) fn note_cut(&mut self, len: u32, packets: u64) {
+        self.0.get_or_insert_default().frames.note_cut(len, packets);
+    }
+
+    /// See [`Frames::take_cut`].
+    pub(super) fn take_cut(&mut self, packets: u64) -> Option<u32> {
+        self.0.as_mut()?.frames.take_cut(packets)
+    }
+
     /// Whether nothing is going on.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {

@@ -18,6 +18,9 @@ impl HalfFlow {
             return step;
         }
         let skipped = self.ids.last_skipped();
+        if self.learn_cut_len(segment, skipped) {
+            return Step::Ahead(0);
+        }
         let mss = self.packet_size.mss;
         let goes_on = if mss.get().is_some() {
             let continues = self.continues(segment.seq, segment.payload_len);
@@ -66,6 +69,25 @@ impl HalfFlow {
         } else {
             Step::Ahead(0)
         }
+    }
+
+    /// Where a router said that packets are too big, the ids of the first repeat that is cut anew tell how long packets may
+    /// be from now on. Whether that is so of those that were `skipped` before `segment`.
+    fn learn_cut_len(&mut self, segment: &Segment, skipped: u16) -> bool {
+        let (mss, stamped) = (self.packet_size.mss, segment.timestamps.is_some());
+        let Some(len) = self.emissions.take_cut(self.packets) else {
+            return false;
+        };
+        let packets = mss.packets(len, stamped).saturating_add(skipped);
+        let is_exact = mss.get().is_some() && len.is_multiple_of(packets.into());
+        if is_exact {
+            let packet_len = len / u32::from(packets);
+            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
+            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
+            self.ids.count_last(packets);
+            self.ids.explain_last(skipped.into());
+        }
+        is_exact
     }
 
     /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor

@@ -255,14 +255,23 @@ impl HalfFlow {
 
     /// Whether a repeat of `earlier`, a packet, is a smaller one and comes sooner than common timers: a router said that
     /// packets are too big (RFC 1191).
-    fn is_cut_anew(&self, earlier: &Sent, (start, end): (i64, i64), at: CaptureTime) -> bool {
+    pub(super) fn is_cut_anew(
+        &self,
+        earlier: &Sent,
+        (start, end): (i64, i64),
+        at: CaptureTime,
+    ) -> bool {
         let full = self.packet_size.full();
         let is_soon = at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns());
-        let is_smaller = earlier.len <= full && end - start < i64::from(earlier.len);
+        let is_smaller = end - start < i64::from(earlier.len);
         // What another one has left of it.
-        let is_rest = earlier.marks.has(Marks::REST) || earlier.marks.has(Marks::PARTED);
+        let is_rest = [Marks::REST, Marks::PARTED, Marks::FRAMED]
+            .into_iter()
+            .any(|mark| earlier.marks.has(mark));
         let goes_on = is_rest && self.repair.last_repeat.end(self.high) == Some(start);
-        is_soon && end - start < i64::from(full) && (is_smaller || goes_on)
+        // A frame of several packets is cut into others of several.
+        let is_frame = earlier.len > full || is_rest && end - start > i64::from(full);
+        is_soon && (is_frame || end - start < i64::from(full)) && (is_smaller || goes_on)
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:

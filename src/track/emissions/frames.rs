@@ -14,6 +14,9 @@ pub(super) struct Frames {
     agree: u8,
     /// One of them had another number of packets.
     varied: bool,
+    /// A repeat that was cut anew, as a router had said that packets are too big: its length, and how many packets had
+    /// passed before it.
+    cut: Option<(u32, u64)>,
 }
 
 impl Frames {
@@ -30,11 +33,23 @@ impl Frames {
                 packets,
                 agree: 1,
                 varied: false,
+                cut: None,
             };
         } else {
             return None;
         }
         let is_known = self.agree >= AGREE_MIN && self.varied;
         Some((self.packet_len, is_known))
+    }
+
+    /// A repeat of `len` bytes passed behind so many `packets`, cut anew as a router had said that packets are too big.
+    pub(super) fn note_cut(&mut self, len: u32, packets: u64) {
+        self.cut = Some((len, packets));
+    }
+
+    /// How long that was, where it was the last of so many `packets`.
+    pub(super) fn take_cut(&mut self, packets: u64) -> Option<u32> {
+        let (len, before) = self.cut.take()?;
+        (before + 1 == packets).then_some(len)
     }
 }

@@ -32,7 +32,8 @@ impl HalfFlow {
         let lost = self.emissions.lost();
         // Where far more were skipped than came, and not for what is seen to be missing, others took them.
         let most = 2 * self.unique_bytes.div_ceil(packet);
-        if lost > most && u64::from(self.ids.unexplained()) >= most {
+        let may_be_others = !self.ids.is_confirmed();
+        if may_be_others && lost > most && u64::from(self.ids.unexplained()) >= most {
             return 0;
         }
         lost.saturating_sub(missed)

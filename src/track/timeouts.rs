@@ -92,7 +92,10 @@ impl HalfFlow {
         let before = self.repair.after_timeout();
         // What follows sooner goes on with the same repair: timers wait twice as long each time.
         let soonest_ns = nearly(self.delays.shortest_round_trip_ns());
-        let alone = before.is_none_or(|after| after.alone && at.since(after.at) >= soonest_ns);
+        let alone = match before {
+            Some(after) => after.alone && at.since(after.at) >= soonest_ns,
+            None => !self.was_edge_asked_for(),
+        };
         let goes_on = self.repair.timeout.is_some();
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
@@ -125,6 +128,13 @@ impl HalfFlow {
         {
             after.until = start;
         }
+    }
+
+    /// Whether the left edge was repeated before as its sender was asked for it, in a repair that goes on.
+    fn was_edge_asked_for(&self) -> bool {
+        let earlier = self.una.and_then(|una| self.copy_before(una));
+        self.has_repair_open()
+            && earlier.is_some_and(|earlier| earlier.verdict.reason == Some(Reason::Fast))
     }
 
     /// Where the first packet above the left edge begins that was sent once and that no SACK has reported, among some.
@@ -254,12 +264,13 @@ impl HalfFlow {
     }
 
     /// The repeat that passed at `at`, which a timer brought, is told to have been sent for nothing. With nothing else
-    /// repeated by then the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section
+    /// repeated by then, as by timers before, the sender takes the timeout back (RFC 3708 section 3, RFC 4015 section 3, RFC 5682 section
     /// 2.1): what it repeats from now on, it was asked for.
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
         let are_seen = self.sack.are_seen;
         let timeout = self.repair.timeout.as_deref_mut();
-        if let Some(after) = timeout.filter(|after| are_seen && after.alone && after.at == at) {
+        let is_only = |after: &&mut AfterTimeout| after.alone && !after.goes_on && after.at == at;
+        if let Some(after) = timeout.filter(is_only).filter(|_| are_seen) {
             after.taken_back = true;
             self.emissions.forget_timeout();
         }

@@ -365,6 +365,11 @@ impl HalfFlow {
         {
             return (Reordered, Evidence::IpId, Confidence::Medium);
         }
+        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
+            && self.ids.is_just_after(id, opener)
+        {
+            return (Retransmission, Evidence::IpId, Confidence::Medium);
+        }
         let elapsed_ns = segment.at.since(hole.opened_at);
         let upstream_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let timer_possible = elapsed_ns >= self.delays.timeout_ns() / 2;

@@ -430,6 +430,11 @@ impl IdCounter {
             && (-Self::NEAR..0).contains(&Self::distance(id, other))
     }
 
+    /// The same where `other` is a little below `id`, the latest one: that is a repeat's.
+    pub(super) fn is_just_after(&self, id: u16, other: u16) -> bool {
+        self.is_just_before(other, id) && self.last() == Some(id)
+    }
+
     /// Whether a packet that passes now has the same id as one that passed at `at`, and not that of a later turn.
     pub(super) fn are_same(&self, own: Option<u16>, at: CaptureTime, id: u16) -> bool {
         own == Some(id) && self.unwrap(id) == self.unwrap_at(at, id)

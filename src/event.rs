@@ -347,8 +347,11 @@ impl PacketArrival {
 }
 
 /// A data segment as it arrives, judged by what is known at that moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataArrival {
+    /// Position of its record in the capture, from 0: that of its [`PacketArrival`] and its [`ClassifiedSegment`]. With
+    /// [`offset`](Self::offset) it names the segment in its direction, as a record of Wi-Fi may hold several.
+    pub ordinal: u64,
     /// When it passed.
     pub at: CaptureTime,
     /// Stream offset of its first byte; negative below the first byte seen, in a capture that
@@ -371,11 +374,19 @@ pub struct DataArrival {
 }
 
 /// A judgement changed by what came later: a DSACK, an echoed timestamp, a late original, ids that turn out to count.
-#[derive(Clone, Copy, Debug)]
+///
+/// A segment of which a part was repeated since may be judged again by what is left of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amendment {
+    /// Position of the segment's record in the capture, as in its [`DataArrival`]. Known where a sink asks for
+    /// [`SEGMENTS`](FlowSink::SEGMENTS), as the [`ClassifiedSegment`] that is still to come has the new judgement
+    /// then; `None` where that has been told before, or judges by other parts of the segment.
+    pub ordinal: Option<u64>,
     /// When the segment had passed.
     pub sent_at: CaptureTime,
-    /// Its payload, in bytes.
+    /// Stream offset of the first byte that is judged again.
+    pub offset: i64,
+    /// How many bytes are judged again, mostly all of its payload.
     pub payload_len: u32,
     /// What it was taken for.
     pub was: Verdict,
@@ -384,7 +395,7 @@ pub struct Amendment {
 }
 
 /// An ACK that covers more of a direction's stream than any before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Acked {
     /// When it passed.
     pub at: CaptureTime,

@@ -198,7 +198,7 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
     /// A data packet passed that was not new. The byte of a keep-alive, and of a copy of one, is no data: a flow
     /// neither begins nor ends with it.
     #[cold]
-    fn on_odd_data(&mut self, dir: Direction, data: &DataArrival) {
+    fn on_odd_data(&mut self, dir: Direction, class: Class, payload_len: u32) {
         let summary = &mut self.directions[dir.index()];
         let Some(live) = &mut self.data[dir.index()] else {
             return;
@@ -207,9 +207,9 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
         let just_before = live
             .keep_alive
             .filter(|&(then, _)| then.saturating_add(1) == packets);
-        let is_one = match data.verdict.class {
+        let is_one = match class {
             Class::KeepAlive => true,
-            Class::Duplicate => data.payload_len == 1 && just_before.is_some(),
+            Class::Duplicate => payload_len == 1 && just_before.is_some(),
             _ => false,
         };
         if is_one {
@@ -319,7 +319,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.directions[dir.index()].on_data(data);
         let is_new = data.verdict.class == Class::New;
         if !is_new {
-            self.on_odd_data(dir, data);
+            self.on_odd_data(dir, data.verdict.class, data.payload_len);
         }
         let live = LiveConnection::data(self, dir);
         if let Some(sequence) = &mut live.time_sequence {

@@ -519,7 +519,9 @@ mod tests {
             });
         }
         let new_after_all = |sent_at| Amendment {
+            ordinal: None,
             sent_at,
+            offset: 0,
             payload_len: 1000,
             was: repeat,
             now: Verdict::NEW,

@@ -396,6 +396,7 @@ mod tests {
 
     fn data(at_ns: i64, offset: i64, verdict: Verdict) -> DataArrival {
         DataArrival {
+            ordinal: 0,
             at: CaptureTime::from_ns(at_ns),
             offset,
             payload_len: 100,
@@ -508,7 +509,9 @@ mod tests {
             ..was
         };
         let amendment = Amendment {
+            ordinal: None,
             sent_at: CaptureTime::from_ns(5),
+            offset: 0,
             payload_len: 100,
             was,
             now,

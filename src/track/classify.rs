@@ -501,7 +501,9 @@ impl HalfFlow {
             return;
         };
         let amendment = Amendment {
+            ordinal: None,
             sent_at: sent.at,
+            offset: sent.start,
             payload_len: sent.len,
             was: std::mem::replace(&mut sent.verdict, now),
             now,
@@ -514,11 +516,10 @@ impl HalfFlow {
     pub(super) fn tell_amendment<S: FlowSink>(
         &mut self,
         dir: Direction,
-        amendment: Amendment,
+        mut amendment: Amendment,
         row: u32,
         sink: &mut S,
     ) {
-        sink.amended(dir, &amendment);
         let Amendment { was, now, .. } = amendment;
         // Better evidence for a part of a packet whose other parts were needed tells nothing of that packet.
         let is_told = |told: Verdict| was.reason != now.reason || told.reason == was.reason;
@@ -526,7 +527,9 @@ impl HalfFlow {
             && let Some(row) = self.rows.get_mut(row).filter(|row| is_told(row.verdict))
         {
             row.verdict = now;
+            amendment.ordinal = Some(row.ordinal);
         }
+        sink.amended(dir, &amendment);
     }
 
     /// The latest copy of a remembered range turns out unneeded.
@@ -580,15 +583,18 @@ impl HalfFlow {
         }
         let packet = self.in_flight.one_packet(index);
         let mut parts = packet.filter_map(|part| self.in_flight.get(part));
-        let mut payload_len = 0;
+        let (mut offset, mut payload_len) = (i64::MAX, 0);
         if !parts.all(|part| {
+            offset = offset.min(part.start);
             payload_len += part.len;
             unneeded(part)
         }) {
             return;
         }
         let amendment = Amendment {
+            ordinal: None,
             sent_at,
+            offset,
             payload_len,
             was,
             now,

@@ -126,30 +126,23 @@ impl HalfFlow {
         };
         self.superseded
             .retain(|earlier| (earlier.start, earlier.at) != (start, copy.at));
-        self.tell_unneeded(dir, (copy.at, len), needed, evidence, copy.row, sink);
+        let amendment = needed.unneeded(copy.at, (start, len), evidence);
+        self.tell_unneeded(dir, amendment, needed.lost, copy.row, sink);
         true
     }
 
-    /// A repeat of `len` bytes before the latest, which passed at `at`, was not `needed`.
+    /// A repeat before the latest, which showed another copy to be `lost`, was not needed.
     fn tell_unneeded<S: FlowSink>(
         &mut self,
         dir: Direction,
-        (sent_at, payload_len): (CaptureTime, u32),
-        needed: Needed,
-        evidence: Evidence,
+        amendment: Amendment,
+        lost: Option<LossPlace>,
         row: u32,
         sink: &mut S,
     ) {
-        let Needed { verdict, lost } = needed;
         if let Some(place) = lost {
             self.take_back_lost(dir, place, sink);
         }
-        let amendment = Amendment {
-            sent_at,
-            payload_len,
-            was: verdict,
-            now: verdict.as_unneeded(evidence),
-        };
         self.tell_amendment(dir, amendment, row, sink);
     }
 
@@ -216,7 +209,8 @@ impl HalfFlow {
                 ..
             } = *earlier;
             self.in_flight.earlier.forget_needed(start, at);
-            self.tell_unneeded(dir, (at, (end - start) as u32), needed, evidence, row, sink);
+            let amendment = needed.unneeded(at, (start, (end - start) as u32), evidence);
+            self.tell_unneeded(dir, amendment, needed.lost, row, sink);
             false
         });
         self.superseded = list;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::in_flight::Moves;
-use crate::event::{LossPlace, Verdict};
+use crate::event::{Amendment, Evidence, LossPlace, Verdict};
 use crate::time::CaptureTime;
 
 /// Earlier copies of one range that are remembered; the first is one of them.
@@ -39,6 +39,25 @@ pub(super) struct Needed {
     pub(super) verdict: Verdict,
     /// Where it showed an earlier copy to be lost.
     pub(super) lost: Option<LossPlace>,
+}
+
+impl Needed {
+    /// It was not, after all: of a repeat that passed at `sent_at`, of so many bytes from `offset` on.
+    pub(super) fn unneeded(
+        self,
+        sent_at: CaptureTime,
+        (offset, payload_len): (i64, u32),
+        evidence: Evidence,
+    ) -> Amendment {
+        Amendment {
+            ordinal: None,
+            sent_at,
+            offset,
+            payload_len,
+            was: self.verdict,
+            now: self.verdict.as_unneeded(evidence),
+        }
+    }
 }
 
 impl EarlierCopy {

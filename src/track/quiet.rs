@@ -172,6 +172,7 @@ impl HalfFlow {
         // Put together here, where all of it is known: handed on in parts and put together elsewhere,
         // it takes a tenth of the time of all that is done for a packet.
         let arrival = DataArrival {
+            ordinal: plain.ordinal(),
             at: plain.at(),
             offset: start,
             payload_len: len,
@@ -183,7 +184,7 @@ impl HalfFlow {
         };
         sink.data(dir, &arrival);
         if S::SEGMENTS {
-            self.keep_row(plain.ordinal(), plain.seq(), &arrival);
+            self.keep_row(plain.seq(), &arrival);
         }
         self.times.data_at = Some(plain.at());
         self.repair.on_new();

@@ -66,6 +66,7 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let arrival = DataArrival {
+            ordinal: segment.ordinal,
             at: segment.at,
             offset,
             payload_len: segment.payload_len,
@@ -77,13 +78,14 @@ impl HalfFlow {
         };
         sink.data(dir, &arrival);
         if S::SEGMENTS {
-            self.keep_row(segment.ordinal, first_byte(segment), &arrival);
+            self.keep_row(first_byte(segment), &arrival);
         }
     }
 
-    /// Keeps a row of a segment that was reported: where it is in the capture, and the number of its first byte.
-    pub(super) fn keep_row(&mut self, ordinal: u64, seq: Seq, arrival: &DataArrival) {
+    /// Keeps a row of a segment that was reported, whose first byte has this number.
+    pub(super) fn keep_row(&mut self, seq: Seq, arrival: &DataArrival) {
         let &DataArrival {
+            ordinal,
             at,
             offset,
             payload_len,

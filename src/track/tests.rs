@@ -129,6 +129,8 @@ fn describe(row: &ClassifiedSegment, data: &DataArrival) -> String {
 struct Seen {
     rows: Vec<ClassifiedSegment>,
     data: Vec<DataArrival>,
+    /// What each of them is, as far as events tell: made without the rows, and in the end the same.
+    verdicts: Vec<Verdict>,
     signs: Vec<String>,
     recoveries: Vec<String>,
     /// R1, in ms.
@@ -158,6 +160,7 @@ impl FlowSink for Seen {
     fn data(&mut self, dir: Direction, data: &DataArrival) {
         if dir == Direction::Forward {
             self.data.push(*data);
+            self.verdicts.push(data.verdict);
         }
     }
 
@@ -193,8 +196,24 @@ impl FlowSink for Seen {
         }
     }
 
-    fn amended(&mut self, dir: Direction, _amendment: &Amendment) {
-        self.amendments += usize::from(dir == Direction::Forward);
+    fn amended(&mut self, dir: Direction, amendment: &Amendment) {
+        if dir == Direction::Reverse {
+            return;
+        }
+        self.amendments += 1;
+        let Some(ordinal) = amendment.ordinal else {
+            return;
+        };
+        let place = self.data.iter().position(|data| data.ordinal == ordinal);
+        let place = place.expect("what is judged again was told of");
+        let data = &self.data[place];
+        assert_eq!(amendment.sent_at, data.at);
+        let (start, end) = (
+            amendment.offset,
+            amendment.offset + i64::from(amendment.payload_len),
+        );
+        assert!(data.offset <= start && end <= data.offset + i64::from(data.payload_len));
+        self.verdicts[place] = amendment.now;
     }
 
     fn acked(&mut self, dir: Direction, acked: &Acked) {
@@ -247,6 +266,13 @@ fn play(trace: &str) -> Seen {
         }
     }
     connection.finish(&mut seen);
+    let ordinals = seen.rows.iter().map(|row| row.ordinal);
+    assert!(ordinals.eq(seen.data.iter().map(|data| data.ordinal)));
+    let verdicts = seen.rows.iter().map(|row| row.verdict);
+    assert!(
+        verdicts.eq(seen.verdicts.iter().copied()),
+        "amendments name their segments"
+    );
     seen.handshake = connection.handshake().round_trip_ns();
     seen.state = connection.state(Direction::Forward);
     seen.closing = connection.handshake().closing();

@@ -395,7 +395,9 @@ impl HalfFlow {
             }
         }
         let amendment = Amendment {
+            ordinal: None,
             sent_at: edge.at,
+            offset: edge.start,
             payload_len: edge.len,
             was: edge.verdict,
             now,

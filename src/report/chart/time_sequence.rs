@@ -506,6 +506,7 @@ mod tests {
         for (at, offset) in [(0, 0), (10, 1000), (20, 2000)] {
             let at = CaptureTime::from_ns(at);
             sequence.on_data(&DataArrival {
+                ordinal: 0,
                 at,
                 offset,
                 payload_len: 1000,

@@ -12,6 +12,11 @@ use crate::time::CaptureTime;
 /// Single-threaded and without I/O. The command runs the same state machines, spread over cores. Packets of UDP are
 /// counted as skipped: they have no state that could be told.
 ///
+/// The only clock is that of the packets: a connection that is silent ends when a later packet, of any, shows it. Of
+/// connections of one packet, or of a SYN and its answer, nothing is told before more comes, or they end. Memory
+/// follows the connections that are alive: [`ConnectionLimits`] bound these and what is remembered of each, and what
+/// the observer and its sinks keep is up to them. A sink that needs what all share holds a reference to it of its own.
+///
 /// ```
 /// use ccanalyze::analyze::Engine;
 /// use ccanalyze::capture::LinkType;
@@ -62,6 +67,8 @@ use crate::time::CaptureTime;
 /// ] {
 ///     engine.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
 /// }
+/// // What there is so far: the connection is still alive, so its sink has not come back.
+/// assert_eq!((engine.facts().records, engine.connections(), engine.observer().0.len()), (4, 1, 0));
 /// let (all, facts) = engine.finish();
 /// assert_eq!(all.0, [20_000_000, 25_000_000]);
 /// assert_eq!((facts.records, facts.skipped.total()), (4, 0));
@@ -136,17 +143,41 @@ impl<O: Observer> Engine<O> {
         }
     }
 
-    /// The packets have ended: closes all connections and hands back the observer, and what was seen besides them.
-    pub fn finish(self) -> (O, EngineFacts) {
+    /// The observer, while packets still come.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        self.table.observer()
+    }
+
+    /// The same, to take out of it what it has gathered so far.
+    pub fn observer_mut(&mut self) -> &mut O {
+        self.table.observer_mut()
+    }
+
+    /// How many connections are alive, but for those of one packet, or of a SYN and its answer.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.table.len()
+    }
+
+    /// What was seen so far besides the connections. Fragments of which others are still to come count as skipped until
+    /// these do.
+    #[must_use]
+    pub fn facts(&self) -> EngineFacts {
         let mut skipped = self.tally;
         skipped.merge(&self.fragments.skipped());
-        let (observer, table) = self.table.finish();
-        let facts = EngineFacts {
+        EngineFacts {
             records: self.records,
             skipped,
-            table,
-        };
-        (observer, facts)
+            table: self.table.facts(),
+        }
+    }
+
+    /// The packets have ended: closes all connections and hands back the observer, and what was seen besides them.
+    pub fn finish(self) -> (O, EngineFacts) {
+        let facts = self.facts();
+        let (observer, table) = self.table.finish();
+        (observer, EngineFacts { table, ..facts })
     }
 }
 

@@ -390,6 +390,12 @@ impl<O: Observer> ConnectionTable<O> {
     }
 
     /// The observer.
+    #[must_use]
+    pub fn observer(&self) -> &O {
+        &self.observer
+    }
+
+    /// The same, to be changed.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }

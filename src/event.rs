@@ -236,7 +236,7 @@ pub enum RttLabel {
 
 impl RttLabel {
     /// All of them, each at the place of its number.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: &'static [Self] = &[
         Self::Clean,
         Self::DelayedAck,
         Self::StretchAck,

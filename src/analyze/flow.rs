@@ -258,7 +258,7 @@ pub enum Quality {
 
 impl Quality {
     /// Those of flows that had not completed when their last payload passed.
-    pub const INCOMPLETE: [Self; 2] = [Self::Unfinished, Self::Reset];
+    pub const INCOMPLETE: &'static [Self] = &[Self::Unfinished, Self::Reset];
 
     /// The word in tables.
     #[must_use]

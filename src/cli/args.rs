@@ -183,12 +183,13 @@ fn end_with(error: &clap::Error) -> ! {
 }
 
 /// One of some values, by its name.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(all.map(name)).try_map(move |chosen| {
-        let mut all = all.into_iter();
+    let names = all.iter().map(|&value| name(value));
+    PossibleValuesParser::new(names).try_map(move |chosen| {
+        let mut all = all.iter().copied();
         let of_name = all.find(|&value| name(value) == chosen);
         of_name.ok_or_else(|| format!("nothing is called '{chosen}'"))
     })

@@ -45,7 +45,7 @@ pub enum Skip {
 
 impl Skip {
     /// All reasons, in the order in which they are reported.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: &'static [Self] = &[
         Self::UnknownLinkType,
         Self::NonIp,
         Self::Udp,
@@ -145,7 +145,7 @@ impl Tally {
 
     /// Every reason with its count, in the order of [`Skip::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Skip, u64)> + '_ {
-        Skip::ALL.into_iter().zip(self.counts)
+        Skip::ALL.iter().copied().zip(self.counts)
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn every_reason_is_counted_under_its_own_name() {
         let mut tally = Tally::default();
-        for (position, skip) in Skip::ALL.into_iter().enumerate() {
+        for (position, skip) in Skip::ALL.iter().copied().enumerate() {
             assert_eq!(skip as usize, position);
             tally.add_many(skip, position as u64);
         }

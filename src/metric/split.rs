@@ -125,7 +125,7 @@ pub enum PathClass {
 
 impl PathClass {
     /// All classes, in the order of the study.
-    pub const ALL: [Self; 3] = [
+    pub const ALL: &'static [Self] = &[
         Self::LossyLastMile,
         Self::LossyAsymmetric,
         Self::LossySymmetric,

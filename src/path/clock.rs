@@ -165,7 +165,7 @@ pub enum ClockChoice {
 
 impl ClockChoice {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Fix, Self::Keep];
+    pub const ALL: &'static [Self] = &[Self::Auto, Self::Fix, Self::Keep];
 
     /// The word of the option, and in what files say of how they were made.
     #[must_use]

@@ -42,7 +42,8 @@ pub enum Outcome {
 
 impl Outcome {
     /// All of them, by their numbers.
-    pub const ALL: [Self; 4] = [Self::Passed, Self::Dropped, Self::Appeared, Self::Undecided];
+    pub const ALL: &'static [Self] =
+        &[Self::Passed, Self::Dropped, Self::Appeared, Self::Undecided];
 
     /// A name for tables.
     #[must_use]
@@ -340,7 +341,7 @@ mod tests {
     fn fate() -> impl Strategy<Value = PacketFate> {
         let frames = (option::of(number()), option::of(number()));
         let times = (number(), option::of(number()), option::of(number()));
-        let signs = (prop::sample::select(&Outcome::ALL[..]), any::<bool>());
+        let signs = (prop::sample::select(Outcome::ALL), any::<bool>());
         ((any::<u32>(), any::<u32>()), frames, times, signs).prop_map(
             |((flow, ip_len), (entry_frame, exit_frame), (at, delay, queue_delay), signs)| {
                 PacketFate {

@@ -44,7 +44,7 @@ pub enum Identity {
 
 impl Identity {
     /// All, from the strictest on.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: &'static [Self] = &[
         Self::Full,
         Self::WithoutSack,
         Self::WithoutOptions,
@@ -114,17 +114,17 @@ impl Rules {
     /// All, in the order in which they are tried: packets that were rewritten and of which options
     /// are missing besides come last.
     pub(super) fn all(udp_checksums: UdpChecksums) -> impl Iterator<Item = Self> {
-        let cut = Identity::ALL.into_iter();
+        let cut = Identity::ALL.iter().copied();
         let cut = cut.filter(|cut| (Identity::WithoutSack..Identity::WithoutId).contains(cut));
         let rewritten = cut.flat_map(|options| {
-            let some = Identity::ALL.into_iter();
+            let some = Identity::ALL.iter().copied();
             let some = some.filter(|&identity| identity >= Identity::WithoutId);
             some.map(move |identity| Self {
                 options,
                 ..Self::of(identity)
             })
         });
-        let all = Identity::ALL.into_iter().map(Self::of).chain(rewritten);
+        let all = Identity::ALL.iter().copied().map(Self::of).chain(rewritten);
         all.map(move |rules| Self {
             udp_checksums,
             ..rules

@@ -325,7 +325,7 @@ fn values(bits: &[Bits]) -> Option<Values> {
     if bits.len() != Metric::ALL.len() {
         return None;
     }
-    for (metric, bits) in Metric::ALL.into_iter().zip(bits) {
+    for (metric, bits) in Metric::ALL.iter().copied().zip(bits) {
         values.set(metric, bits.map(f64::from_bits));
     }
     Some(values)

@@ -202,7 +202,7 @@ fn strata<'a>(plan: &'a StudyPlan, samplings: &'a Samplings) -> impl Iterator<It
         Some((label, index))
     });
     tested.flat_map(move |(label, index)| {
-        SampleKind::ALL.into_iter().flat_map(move |kind| {
+        SampleKind::ALL.iter().copied().flat_map(move |kind| {
             plan.metrics
                 .iter()
                 .flat_map(move |&metric| strata_of(samplings, kind, metric, label, index))

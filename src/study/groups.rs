@@ -21,7 +21,7 @@ pub enum SampleKind {
 
 impl SampleKind {
     /// Both, in the order of the tables.
-    pub const ALL: [Self; 2] = [Self::Run, Self::Flow];
+    pub const ALL: &'static [Self] = &[Self::Run, Self::Flow];
 
     /// The word in tables.
     #[must_use]
@@ -159,7 +159,7 @@ fn key_of(plan: &StudyPlan, labels: &[Option<LabelValue>]) -> GroupKey {
 /// Statistics of every group and metric.
 pub(super) fn all(plan: &StudyPlan, runs: &[StudyRun], samplings: &Samplings) -> Vec<Group> {
     let mut groups = Vec::new();
-    for kind in SampleKind::ALL {
+    for &kind in SampleKind::ALL {
         for &metric in &plan.metrics {
             let described: BTreeMap<&Kin, Describe> = samplings
                 .of_metric(kind, metric)
@@ -353,7 +353,8 @@ mod tests {
                 None,
             ),
         ] {
-            let [run, flow] = SampleKind::ALL.map(|kind| baseline_mean(kind, &others));
+            let [run, flow] =
+                [SampleKind::Run, SampleKind::Flow].map(|kind| baseline_mean(kind, &others));
             assert_eq!((run, flow), (of_runs, of_flows), "{others:?}");
         }
     }

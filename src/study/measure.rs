@@ -114,8 +114,11 @@ impl FlowMeasure {
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         let mut words = self.quality.split(',');
-        let incomplete = Quality::INCOMPLETE.map(Quality::name);
-        words.any(|word| incomplete.contains(&word))
+        words.any(|word| {
+            Quality::INCOMPLETE
+                .iter()
+                .any(|quality| quality.name() == word)
+        })
     }
 }
 

@@ -14,7 +14,7 @@ macro_rules! metrics {
 
         impl Metric {
             /// All of them, in the order of the tables.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// Its name, unit last.
             #[must_use]
@@ -183,7 +183,10 @@ impl Metric {
     /// The metric of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|metric| metric.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|metric| metric.name() == name)
     }
 }
 
@@ -211,7 +214,7 @@ impl Values {
     /// Means over several flows; of each metric over those that have it.
     pub(super) fn mean_of(flows: &[&Self]) -> Self {
         let mut means = Self::default();
-        for metric in Metric::ALL {
+        for &metric in Metric::ALL {
             let known: Vec<f64> = flows.iter().filter_map(|flow| flow.get(metric)).collect();
             means.set(metric, metric::stats::mean(&known));
         }
@@ -255,7 +258,8 @@ impl Values {
     /// All of them, in the order of [`Metric::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Metric, Option<f64>)> {
         Metric::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .map(|metric| (metric, self.get(metric)))
     }
 }

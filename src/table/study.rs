@@ -130,7 +130,7 @@ pub(super) fn run_columns<'a>() -> Vec<Column<&'a StudyRun>> {
     "path_buffer_bdp" "Y4" Real |run| run.conditions.buffer_bdp();
     "path_qdisc" "Y4" Text |run| run.conditions.qdisc.clone();
     ];
-    columns.extend(Metric::ALL.into_iter().map(|metric| Column {
+    columns.extend(Metric::ALL.iter().copied().map(|metric| Column {
         name: metric.name(),
         metric: metric.entry(),
         value: value!(Real move |run: &&StudyRun| run.values.get(metric)),
@@ -154,7 +154,8 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     ];
     columns.extend(
         Metric::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|metric| metric.is_of_flows())
             .map(|metric| Column {
                 name: metric.name(),

@@ -28,7 +28,7 @@ pub enum Size {
 
 impl Size {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::OneColumn, Self::TwoColumns, Self::Slide];
+    pub const ALL: &'static [Self] = &[Self::OneColumn, Self::TwoColumns, Self::Slide];
 
     /// The word of the option.
     #[must_use]
@@ -93,9 +93,10 @@ impl FromStr for Size {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
+        let mut all = Self::ALL.iter().copied();
         all.find(|of| of.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
+            let names: Vec<&str> = Self::ALL.iter().map(|size| size.name()).collect();
+            let names = names.join(", ");
             format!("'{name}' is no size of charts: these are {names}")
         })
     }
@@ -113,7 +114,7 @@ pub enum Theme {
 
 impl Theme {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Light, Self::Dark];
+    pub const ALL: &'static [Self] = &[Self::Light, Self::Dark];
 
     /// The word of the option.
     #[must_use]
@@ -129,9 +130,10 @@ impl FromStr for Theme {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = Self::ALL.into_iter();
+        let mut all = Self::ALL.iter().copied();
         all.find(|of| of.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
+            let names: Vec<&str> = Self::ALL.iter().map(|theme| theme.name()).collect();
+            let names = names.join(", ");
             format!("'{name}' is no theme of charts: these are {names}")
         })
     }

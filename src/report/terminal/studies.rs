@@ -302,7 +302,7 @@ fn measured_twice(results: &StudyResults) -> Option<String> {
     for run in results.runs.iter().filter(is_numbered) {
         let says = |of: &StudyRun, metric: Metric| of.values.get(metric).is_some();
         let both = |other: &&&StudyRun| {
-            let mut metrics = Metric::ALL.into_iter();
+            let mut metrics = Metric::ALL.iter().copied();
             (is_measured(other) || is_measured(run))
                 && metrics.any(|metric| says(other, metric) && says(run, metric))
         };

@@ -27,7 +27,7 @@ pub enum SeriesKind {
 
 impl SeriesKind {
     /// All of them, in their order.
-    pub const ALL: [Self; 4] = [Self::Goodput, Self::Throughput, Self::Rtt, Self::Ping];
+    pub const ALL: &'static [Self] = &[Self::Goodput, Self::Throughput, Self::Rtt, Self::Ping];
 
     /// Its name, unit last.
     #[must_use]
@@ -52,7 +52,7 @@ impl SeriesKind {
     /// The one of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 }
 

@@ -183,7 +183,7 @@ impl Settings<'_> {
                 metrics.push(metric);
             } else {
                 are_known = false;
-                let all = Metric::ALL.map(Metric::name);
+                let all: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
                 let hint = suggestion(&name.value, &all);
                 document.mistake(
                     name.line,

@@ -264,7 +264,7 @@ fn counts_table(
         .count("utilisation_above_half", |splits| {
             Some(splits.counts.utilisation)
         });
-    for (index, class) in PathClass::ALL.into_iter().enumerate() {
+    for (index, class) in PathClass::ALL.iter().copied().enumerate() {
         let name = class
             .name()
             .to_lowercase()

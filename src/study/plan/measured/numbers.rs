@@ -111,7 +111,8 @@ impl Reader<'_, '_> {
         of_flows: bool,
     ) -> Option<MetricCells> {
         let known: Vec<&str> = Metric::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .filter(|metric| !of_flows || metric.is_of_flows())
             .map(Metric::name)
             .collect();
@@ -233,7 +234,7 @@ impl Reader<'_, '_> {
         column: &ColumnText,
     ) -> Option<Vec<(Texts, SeriesCells)>> {
         let Some(kind) = SeriesKind::named(&name.value) else {
-            let names = SeriesKind::ALL.map(SeriesKind::name);
+            let names: Vec<&str> = SeriesKind::ALL.iter().map(|kind| kind.name()).collect();
             let hint = suggestion(&name.value, &names);
             let message = format!("points in time have no metric '{}'{hint}", name.value);
             self.mistake(name.line, message);

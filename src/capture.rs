@@ -117,7 +117,7 @@ pub struct ReadOptions {
 /// Only regular files without compression can be mapped: everything else is read, whatever is asked. The first mapping
 /// installs a handler of `SIGBUS` for the whole process, for files that get shorter while they are read; what is not
 /// about a mapping of this crate it hands on to the handler that was there before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Io {
     /// Large files are mapped as long as that is measured to be faster than reading them.
     #[default]

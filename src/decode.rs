@@ -44,7 +44,7 @@ use crate::time::CaptureTime;
 use rest::Rest;
 
 /// Which TCP header of a packet that was tunnelled counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TunnelLayer {
     /// The innermost: tunnels are followed as deep as they go.
     #[default]
@@ -54,14 +54,14 @@ pub enum TunnelLayer {
 }
 
 /// How records are decoded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DecodeOptions {
     /// Which layer of a tunnelled packet is analysed.
     pub layer: TunnelLayer,
 }
 
 /// What one record holds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decoded {
     /// A TCP segment in one IP packet.

@@ -24,6 +24,15 @@ impl Direction {
         }
     }
 
+    /// The word in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Reverse => "reverse",
+        }
+    }
+
     /// 0 for forward, 1 for reverse.
     #[inline]
     #[must_use]
@@ -179,7 +188,7 @@ impl Confidence {
 }
 
 /// The judgement on one data segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Verdict {
     /// What it is.
     pub class: Class,
@@ -258,7 +267,7 @@ impl RttLabel {
 }
 
 /// The delay from a data segment to the first ACK that covers its last byte (METRICS.md R1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RttSample {
     /// When the ACK passed.
     pub at: CaptureTime,
@@ -273,7 +282,7 @@ pub struct RttSample {
 }
 
 /// A packet as it arrives, before its meaning is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PacketArrival {
     /// When it passed.
     pub at: CaptureTime,
@@ -347,7 +356,7 @@ impl PacketArrival {
 }
 
 /// A data segment as it arrives, judged by what is known at that moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DataArrival {
     /// Position of its record in the capture, from 0: that of its [`PacketArrival`] and its [`ClassifiedSegment`]. With
     /// [`offset`](Self::offset) it names the segment in its direction, as a record of Wi-Fi may hold several.
@@ -376,7 +385,7 @@ pub struct DataArrival {
 /// A judgement changed by what came later: a DSACK, an echoed timestamp, a late original, ids that turn out to count.
 ///
 /// A segment of which a part was repeated since may be judged again by what is left of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Amendment {
     /// Position of the segment's record in the capture, as in its [`DataArrival`]. Known where a sink asks for
     /// [`SEGMENTS`](FlowSink::SEGMENTS), as the [`ClassifiedSegment`] that is still to come has the new judgement
@@ -395,7 +404,7 @@ pub struct Amendment {
 }
 
 /// An ACK that covers more of a direction's stream than any before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Acked {
     /// When it passed.
     pub at: CaptureTime,
@@ -406,7 +415,7 @@ pub struct Acked {
 }
 
 /// Bytes `start..end` of a direction's stream, and when something happened to them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StreamPart {
     /// When it happened.
     pub at: CaptureTime,
@@ -417,7 +426,7 @@ pub struct StreamPart {
 }
 
 /// A data segment with its final class: one row of `--segments` (METRICS.md, "What a data segment is").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClassifiedSegment {
     /// Position of its record in the capture.
     pub ordinal: u64,
@@ -440,7 +449,7 @@ pub struct ClassifiedSegment {
 
 /// A repair of losses (METRICS.md X8): from the first retransmission until everything sent before
 /// it is acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Recovery {
     /// When the first retransmission passed.
     pub start: CaptureTime,
@@ -451,7 +460,7 @@ pub struct Recovery {
 }
 
 /// A sign in one direction's packets, or in the ACKs that answer them, that counts without being data (METRICS.md X7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Signal {
     /// A duplicate ACK (RFC 5681 section 2).
@@ -474,6 +483,10 @@ pub enum Signal {
     /// SACK closed a hole for which no second copy passed here: reordered at the receiver.
     ReorderedAtReceiver,
 }
+
+shown_by_name!(
+    Direction, Class, Reason, LossPlace, Evidence, Confidence, RttLabel
+);
 
 /// Receives what the flow engine finds, in capture order within a connection.
 ///
@@ -522,4 +535,15 @@ pub trait FlowSink {
     /// A data segment of direction `dir` has its final class. In the order the segments passed,
     /// within one direction; called only where [`SEGMENTS`](Self::SEGMENTS) is true.
     fn segment(&mut self, _dir: Direction, _segment: &ClassifiedSegment) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_tables_are_shown_and_padded() {
+        let (dir, class) = (Direction::Reverse, Class::KeepAlive);
+        assert_eq!(format!("{dir}|{class:>12}"), "reverse|  keep_alive");
+    }
 }

@@ -48,6 +48,17 @@
 //! `cli` (the command), `tables` (Parquet, Arrow, CSV and JSON lines, studies) and `charts` (PNG and SVG) are on by
 //! default. Without them the crate is the engine alone, which compiles in a fraction of the time.
 
+/// Each is shown as its word, which is that of tables where it is in one.
+macro_rules! shown_by_name {
+    ($($shown:ty),+) => {
+        $(impl std::fmt::Display for $shown {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        })+
+    };
+}
+
 pub mod analyze;
 pub mod capture;
 #[cfg(feature = "cli")]

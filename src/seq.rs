@@ -1,5 +1,7 @@
 //! Sequence numbers on the wire and offsets in a stream.
 
+use std::fmt;
+
 /// A TCP sequence number as it stands on the wire: a position modulo 2^32 (RFC 9293 section 3.4).
 ///
 /// Deliberately not `Ord`: serial order is not transitive, so sorting by it is a bug.
@@ -18,6 +20,13 @@ impl Seq {
     #[must_use]
     pub const fn plus(self, n: u32) -> Self {
         Self(self.0.wrapping_add(n))
+    }
+}
+
+/// As on the wire.
+impl fmt::Display for Seq {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

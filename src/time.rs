@@ -71,6 +71,16 @@ impl Default for CaptureTime {
     }
 }
 
+/// Seconds since the Unix epoch, to the nanosecond, as `tcpdump -tt` has them: `1700000000.000000001`.
+impl fmt::Display for CaptureTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NS_PER_S: u64 = 1_000_000_000;
+        let ns = self.as_ns();
+        let (s, rest) = (ns.unsigned_abs() / NS_PER_S, ns.unsigned_abs() % NS_PER_S);
+        f.pad_integral(ns >= 0, "", &format!("{s}.{rest:09}"))
+    }
+}
+
 impl fmt::Debug for CaptureTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("CaptureTime").field(&self.as_ns()).finish()
@@ -99,6 +109,17 @@ mod tests {
     fn whatever_a_pcap_file_says_fits() {
         let last_ns = i64::from(u32::MAX) * 1_000_000_000 + i64::from(u32::MAX) * 1_000;
         assert_eq!(CaptureTime::from_ns(last_ns).as_ns(), last_ns);
+    }
+
+    #[test]
+    fn an_instant_is_shown_in_seconds_to_the_nanosecond() {
+        let shown = |ns| CaptureTime::from_ns(ns).to_string();
+        assert_eq!(shown(1_700_000_000_000_000_001), "1700000000.000000001");
+        assert_eq!(shown(0), "0.000000000");
+        assert_eq!(shown(-1_500_000_000), "-1.500000000");
+        assert_eq!(shown(-1), "-0.000000001");
+        assert_eq!(CaptureTime::MIN.to_string(), "-4611686018.427387903");
+        assert_eq!(format!("{:>13}", CaptureTime::from_ns(1)), "  0.000000001");
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct Capacity {
 }
 
 /// The time span over which two flows are compared, where it is not the shorter flow's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FnessWindow {
     /// Begins so long after the first data of the later flow, in ns.
     pub offset_ns: i64,
@@ -63,7 +63,7 @@ pub struct FnessWindow {
 }
 
 /// Which flows are compared with each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PairConfig {
     /// So many of the flows with the most payload (METRICS.md, "Between flows").
     pub top: usize,
@@ -81,7 +81,7 @@ impl Default for PairConfig {
 }
 
 /// What a run is asked for. The default is what the command does without options.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// How records are decoded.
     pub decode: DecodeOptions,

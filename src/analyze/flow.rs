@@ -220,7 +220,7 @@ pub struct Limited {
 }
 
 /// What bears on a flow's numbers (METRICS.md Q1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Quality {
     /// A flow of UDP: nothing is known that takes sequence numbers, ACKs or a handshake to tell.
@@ -282,6 +282,8 @@ impl Quality {
         }
     }
 }
+
+shown_by_name!(Quality);
 
 /// The direction of a flow as seen from its connection.
 impl Flow<'_> {

@@ -7,7 +7,7 @@ use crate::metric::{self, Dispersion, Link};
 use crate::observe::{self, Spacing, Wanted};
 
 /// What the flows of a capture show of the links that they passed, as estimates.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkRates {
     /// Of each flow by itself, in bits of IP packets a second, in the order of
     /// [`CaptureAnalysis::flows`].

@@ -48,7 +48,7 @@ pub struct PairBin {
 }
 
 /// The pairs of a capture, and how all its paired flows share.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
     /// One entry a pair that goes the same way and whose spans overlap.
     pub pairs: Vec<Pair>,

@@ -125,7 +125,7 @@ pub enum CaptureErrorKind {
 }
 
 /// How a pcapng block contradicts itself or the blocks before it. Lengths are in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error, Hash)]
 #[non_exhaustive]
 pub enum BlockFault {
     /// The length is not a multiple of 4, or too small for the fields of the block.

@@ -20,7 +20,7 @@ const HEADERS_BYTES: usize = 64;
 pub struct LinkType(pub u16);
 
 /// One packet as the capture file holds it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// Number of the record in its file, from 1, as Wireshark's `frame.number` (which also counts
     /// the custom blocks of a pcapng file, if it has any: they hold no packets).

@@ -47,7 +47,7 @@ pub struct Gap {
 }
 
 /// What is found instead of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Damage {
     /// Bytes that are no record.

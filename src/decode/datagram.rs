@@ -12,7 +12,7 @@ const HEADER_LEN: u32 = 8;
 /// One UDP datagram that is no tunnel's, decoded.
 ///
 /// Lengths are the headers', never those of the captured bytes (METRICS.md, "Words").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Datagram {
     /// When it was captured.
     pub at: CaptureTime,
@@ -108,3 +108,5 @@ impl Transport {
         }
     }
 }
+
+shown_by_name!(Transport);

@@ -23,6 +23,16 @@ mod parse;
 ///
 /// Without `src` and `dst`, a filter keeps both directions of a connection or neither. With them it
 /// may cut one direction away, and what needs both (RTT, goodput by ACKs) is then not to be had.
+///
+/// ```
+/// use ccanalyze::decode::{Endpoint, Filter};
+///
+/// let filter: Filter = "tcp and not port 22".parse()?;
+/// let peer = Endpoint::v4([10, 0, 0, 2], 40_000);
+/// let kept = [443, 22].map(|port| filter.keeps(&peer, &Endpoint::v4([10, 0, 0, 1], port)));
+/// assert_eq!(kept, [true, false]);
+/// # Ok::<(), ccanalyze::decode::FilterError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     root: Group,

@@ -14,7 +14,7 @@ use crate::time::CaptureTime;
 
 /// A part of a fragmented IP datagram that is TCP, or may be, or of one that is UDP (RFC 791 section 3.2, RFC 8200
 /// section 4.5).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fragment {
     /// When it was captured.
     pub at: CaptureTime,
@@ -387,7 +387,7 @@ impl Pending {
 /// The first bytes of a datagram's payload, as far as they are known: enough for the TCP header,
 /// even when small fragments cut through it. Behind extension headers, the last TCP options may
 /// be beyond; they count as cut.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     bytes: [u8; Self::LEN],
     /// Bit `n` is set when byte `n` is known.

@@ -18,7 +18,7 @@ pub enum EchoKind {
 }
 
 /// An echo message (RFC 792, RFC 4443 section 4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Echo {
     /// When it was captured.
     pub at: CaptureTime,

@@ -9,7 +9,7 @@ use super::segment::{Ecn, Endpoint};
 pub const HEAD_LEN: usize = 20;
 
 /// An IP packet, as far as it stays the same on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct IpPacket {
     /// Who sent it, at port 0.
     pub src: Endpoint,

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::hash::{Hash, Hasher};
+use std::net::{AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
 
 use crate::seq::Seq;
 use crate::time::CaptureTime;
@@ -99,6 +101,15 @@ impl fmt::Display for Endpoint {
     }
 }
 
+/// As it is shown.
+impl FromStr for Endpoint {
+    type Err = AddrParseError;
+
+    fn from_str(text: &str) -> Result<Self, AddrParseError> {
+        text.parse().map(|address: SocketAddr| address.into())
+    }
+}
+
 impl From<Endpoint> for SocketAddr {
     fn from(end: Endpoint) -> Self {
         Self::new(end.ip(), end.port)
@@ -122,7 +133,7 @@ impl From<(Ipv4Addr, u16)> for Endpoint {
 }
 
 /// TCP's control bits (RFC 9293 section 3.1; CWR and ECE from RFC 3168; AE from RFC 9768).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TcpFlags(pub u16);
 
 impl TcpFlags {
@@ -167,7 +178,7 @@ impl TcpFlags {
 }
 
 /// The two ECN bits of the IP header (RFC 3168 section 5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
     /// 00: not ECN-capable.
     #[default]
@@ -195,7 +206,7 @@ impl Ecn {
 }
 
 /// The timestamps option (RFC 7323 section 3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Timestamps {
     /// `TSval`: the sender's clock.
     pub value: u32,
@@ -204,7 +215,7 @@ pub struct Timestamps {
 }
 
 /// What is looked at in a SYN alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SynOptions {
     /// Maximum segment size (RFC 9293 section 3.7.1), in bytes.
     pub mss: Option<u16>,
@@ -231,7 +242,7 @@ impl SynOptions {
 }
 
 /// One SACK block as on the wire: `start..end` (RFC 2018 section 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SackBlock {
     /// First sequence number of the block.
     pub start: Seq,
@@ -240,7 +251,7 @@ pub struct SackBlock {
 }
 
 /// Up to four SACK blocks, in the option's order; more do not fit the option space.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SackBlocks {
     blocks: [SackBlock; Self::MAX],
     len: u8,
@@ -278,11 +289,26 @@ impl SackBlocks {
     }
 }
 
+/// By the blocks alone: what an earlier option left behind the last one does not count.
+impl PartialEq for SackBlocks {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
+impl Eq for SackBlocks {}
+
+impl Hash for SackBlocks {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_slice().hash(state);
+    }
+}
+
 /// One TCP segment, decoded.
 ///
 /// Lengths are the IP header's, never those of the captured bytes, so a snap length changes
 /// nothing (METRICS.md, "Words").
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// When it was captured.
     pub at: CaptureTime,
@@ -348,5 +374,33 @@ impl Segment {
             length_from_frame: false,
             header_cut: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_is_read_as_it_is_shown() {
+        for text in ["10.0.0.1:80", "[fd77::1]:443"] {
+            let end: Endpoint = text.parse().unwrap();
+            assert_eq!(end.to_string(), text);
+        }
+        // Of the sixteen octets, these are IPv4.
+        let mapped: Endpoint = "[::ffff:10.0.0.1]:80".parse().unwrap();
+        assert_eq!(mapped, Endpoint::v4([10, 0, 0, 1], 80));
+        assert!("10.0.0.1".parse::<Endpoint>().is_err());
+    }
+
+    #[test]
+    fn blocks_are_the_same_whatever_stood_in_their_place_before() {
+        let (mut used, mut fresh) = (SackBlocks::default(), SackBlocks::default());
+        used.put(&[[1; 8], [2; 8]]);
+        used.put(&[[3; 8]]);
+        fresh.put(&[[3; 8]]);
+        assert_eq!(used, fresh);
+        fresh.put(&[[3; 8], [2; 8]]);
+        assert_ne!(used, fresh);
     }
 }

@@ -90,6 +90,8 @@ impl Skip {
     }
 }
 
+shown_by_name!(Skip);
+
 /// Records skipped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {

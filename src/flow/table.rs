@@ -29,7 +29,7 @@ use crate::time::CaptureTime;
 use crate::track::{Connection, TrackLimits};
 
 /// Who talks to whom, over what, and since when.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConnectionIdentity {
     /// Who opened the connection: sent the SYN or, in a capture that starts later, the first
     /// segment. Of UDP, who sent the first datagram that was seen.

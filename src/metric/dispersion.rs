@@ -20,7 +20,7 @@ pub struct Step {
 }
 
 /// What one flow shows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dispersion<'a> {
     /// Between data packets of one size; none where frames are not packets (offload).
     pub data: &'a [Step],

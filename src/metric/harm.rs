@@ -3,7 +3,7 @@
 use super::ratio;
 
 /// Which way a quantity is good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Better {
     /// Goodput, utilisation.
     More,

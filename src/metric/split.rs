@@ -26,7 +26,7 @@ pub struct PathModel {
 }
 
 /// How the losses and delays of two segments are put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Composition {
     /// Delay adds; a packet is lost on the first segment, or on the second after passing the first:
     /// `l1 + (1 - l1) l2`.
@@ -113,7 +113,7 @@ pub fn prediction_error(predicted: f64, measured: f64) -> Option<f64> {
 /// Which paths profit from a split: the three classes of the study.
 ///
 /// Source: definition T6 in METRICS.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PathClass {
     /// I. A lossy segment of at most 1 ms, and a longer one without loss: a lossy last mile.
     LossyLastMile,
@@ -158,3 +158,5 @@ impl PathClass {
         }
     }
 }
+
+shown_by_name!(PathClass);

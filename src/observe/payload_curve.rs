@@ -118,7 +118,7 @@ impl RunBytes {
 }
 
 /// Payload bytes that had passed by some instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BytesBy {
     /// To the byte.
     Exact(u64),

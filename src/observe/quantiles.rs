@@ -373,7 +373,7 @@ impl DelayDistribution {
 }
 
 /// Delays that lie close together, and how many there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DelayBucket {
     /// None of them is smaller, in ns.
     pub ns_min: i64,

@@ -15,7 +15,7 @@ use crate::event::{
 use crate::time::CaptureTime;
 
 /// First and last instant of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first.
     pub first: CaptureTime,

@@ -19,7 +19,7 @@ const FIRST_SHIFT: u32 = 10;
 const _: () = assert!(align_of::<i64>() < 8 || size_of::<Slot>() == 56 && size_of::<Mark>() == 32);
 
 /// Offsets reached within one slot: from the lowest to the highest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reach {
     /// The lowest stream offset.
     pub min: i64,
@@ -131,7 +131,7 @@ impl MarkKind {
 
 /// Something out of the ordinary at one instant; or, after merging, several of a kind within a
 /// short time: the first instant, the lowest and the highest offset.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// When it passed.
     pub at: CaptureTime,

@@ -152,7 +152,7 @@ pub struct ClockStep {
 }
 
 /// What to do about clocks that do not agree.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClockChoice {
     /// Correct them where they contradict each other: a packet would have arrived before it left.
     #[default]
@@ -177,6 +177,8 @@ impl ClockChoice {
         }
     }
 }
+
+shown_by_name!(ClockChoice);
 
 /// What is known of the clocks when all packets have been matched.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -221,6 +223,8 @@ impl Heading {
         }
     }
 }
+
+shown_by_name!(Heading);
 
 /// One of the two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

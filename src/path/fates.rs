@@ -28,7 +28,7 @@ pub struct PacketFate {
 }
 
 /// What became of a packet between two points.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It passed.
     Passed,
@@ -56,6 +56,8 @@ impl Outcome {
         }
     }
 }
+
+shown_by_name!(Outcome);
 
 /// What became of each packet, by way, in the order in which they came in: some 13 bytes each, where
 /// a [`PacketFate`] takes 88.

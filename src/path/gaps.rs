@@ -27,7 +27,7 @@ pub struct CaptureGap {
 }
 
 /// Why a point saw nothing for a while.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum GapKind {
     /// It is between two parts of the capture: what would have been seen then is undecided.

@@ -3,7 +3,7 @@
 use super::envelope::LARGE_MIN;
 
 /// Where packets are stamped when they have left the queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TapPlace {
     /// When the link has sent them: a packet leaves the queue when the one before it is stamped.
     #[default]
@@ -22,6 +22,8 @@ impl TapPlace {
         }
     }
 }
+
+shown_by_name!(TapPlace);
 
 /// What lies between two points besides the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

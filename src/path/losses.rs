@@ -26,7 +26,7 @@ pub struct DroppedPacket {
 }
 
 /// Why a packet was dropped, as far as the queue that it met tells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropCause {
     /// The queue was full.
     Full,
@@ -49,8 +49,10 @@ impl DropCause {
     }
 }
 
+shown_by_name!(DropCause);
+
 /// What a queue holds at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueLimit {
     /// So many packets.
     Packets(u64),
@@ -101,7 +103,7 @@ impl QueueLimit {
 }
 
 /// What pattern the drops make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropPattern {
     /// Most were at a full queue: drop-tail.
     Tail,
@@ -122,6 +124,8 @@ impl DropPattern {
         }
     }
 }
+
+shown_by_name!(DropPattern);
 
 /// Drops that follow each other without a pause.
 #[derive(Clone, Debug, PartialEq)]

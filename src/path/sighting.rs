@@ -21,7 +21,7 @@ use crate::seq::Seq;
 /// How much of a packet's headers must agree for it to be the same packet (METRICS.md B1), from
 /// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
 /// change on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Identity {
     /// Addresses, ports, IP id, and all of the TCP header that stays the same, with timestamps
     /// and SACK blocks.

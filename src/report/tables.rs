@@ -17,7 +17,7 @@ pub use blocks::{Workers, fill};
 pub use groups::fill_packed;
 
 /// A format that tables are written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TableFormat {
     /// Apache Parquet, compressed with zstd.

@@ -95,7 +95,7 @@ pub enum PathCapacity {
 }
 
 /// Where the time of a capacity trace begins.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TraceOrigin {
     /// At the first record of the capture.
     #[default]

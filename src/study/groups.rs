@@ -33,6 +33,8 @@ impl SampleKind {
     }
 }
 
+shown_by_name!(SampleKind);
+
 /// Values of the labels that make the groups, in their order.
 pub type GroupKey = Vec<Option<LabelValue>>;
 

@@ -49,7 +49,7 @@ pub struct MeasuredTable {
 }
 
 /// Where a table came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MeasuredFormat {
     /// Text with a header line; separated by comma, semicolon or tab.
     Csv,

@@ -259,7 +259,7 @@ impl Ord for LabelValue {
 }
 
 /// What tells the flows of a run apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowKey {
     /// Address, network or port of who accepted the connection.
     Server,
@@ -355,7 +355,7 @@ impl FlowRule {
 }
 
 /// Who sends a flow's payload, who receives it, and which of them opened the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FlowEnds {
     /// Who sends the payload.
     pub sender: Endpoint,

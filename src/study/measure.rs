@@ -27,7 +27,7 @@ pub use series::{SeriesKind, SeriesPoint};
 const SILENT_BINS_MAX: i64 = 1 << 20;
 
 /// What a run is measured with, besides its capture.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasureOptions<'a> {
     /// How the capture was analysed.
     pub config: &'a Config,

@@ -8,6 +8,7 @@ macro_rules! metrics {
     ($($(#[doc = $doc:literal])+ $variant:ident $name:literal $entry:literal $better:ident;)*) => {
         /// A number that a run, a flow or both have. Names and units as in the tables.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum Metric {
             $($(#[doc = $doc])+ $variant,)*
         }
@@ -36,6 +37,8 @@ macro_rules! metrics {
         }
     };
 }
+
+shown_by_name!(Metric);
 
 macro_rules! better {
     (More) => {

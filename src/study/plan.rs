@@ -49,7 +49,7 @@ pub struct PlannedRun {
 }
 
 /// What one sample of a group of flows is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Samples {
     /// The mean over the flows of a run with the same labels: flows of one run are not independent.
     #[default]
@@ -59,7 +59,7 @@ pub enum Samples {
 }
 
 /// Whether runs in which different numbers of flows, or flows of different kinds, share the link are in one group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compositions {
     /// Each is a group of its own.
     #[default]

@@ -5,7 +5,7 @@ use crate::observe::Span;
 use crate::time::CaptureTime;
 
 /// The part of a run that its metrics are taken over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Window {
     /// All of it.
     #[default]

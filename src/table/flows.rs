@@ -7,7 +7,6 @@ use super::captures::CaptureFigures;
 use super::schema::{Column, column_list};
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowFigures, Limited, Quality};
 use crate::decode::Endpoint;
-use crate::event::Direction;
 use crate::metric;
 use crate::observe::{
     self, ConnectionFacts, ConnectionRecord, DirectionSummary, Incidents, Series, Wanted,
@@ -192,7 +191,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "dst_ip" "-" Address |row| Some(row.ends.1.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
     "ip_version" "-" Count |row| Some(if row.ends.0.ip().is_ipv4() { 4 } else { 6 });
-    "direction" "-" Name |row| Some(match row.flow.dir() { Direction::Forward => "forward", Direction::Reverse => "reverse" });
+    "direction" "-" Name |row| Some(row.flow.dir().name());
     "start_ns" "-" Whole |row| Some(row.summary.span?.first.as_ns());
     "end_ns" "-" Whole |row| Some(row.summary.span?.last.as_ns());
     "packets" "C1" Count |row| Some(row.summary.packets);

@@ -8,7 +8,6 @@ use polars::prelude::{Column as PolarsColumn, DataFrame, DataType, NamedFrom, Se
 
 use super::filled::frame;
 use super::schema::{Column, column_list, value};
-use crate::event::Direction;
 use crate::study::{
     Buffer, Cells, Label, LabelKind, LabelValue, Metric, ReportTable, StudyFlow, StudyResults,
     StudyRun,
@@ -147,7 +146,7 @@ pub(super) fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "src_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.sender.port()));
     "dst_ip" "-" Address |row| Some(row.flow.measure.ends?.receiver.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.measure.ends?.receiver.port()));
-    "flow_direction" "-" Text |row| Some(match row.flow.measure.ends?.direction { Direction::Forward => "forward", Direction::Reverse => "reverse" }.to_owned());
+    "flow_direction" "-" Text |row| Some(row.flow.measure.ends?.direction.name().to_owned());
     "start_ns" "-" Whole |row| Some(row.flow.measure.span_ns?.0);
     "end_ns" "-" Whole |row| Some(row.flow.measure.span_ns?.1);
     "quality" "Q1" Text |row| row.flow.measure.ends.map(|_| row.flow.measure.quality.clone());

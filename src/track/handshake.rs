@@ -10,7 +10,7 @@ use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// One direction's SYN.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
     /// When its last copy before the answer passed.
     pub at: CaptureTime,
@@ -35,7 +35,7 @@ pub struct Opening {
 }
 
 /// How marks of congestion are fed back, as the flags of SYNs set it up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EcnSetup {
     /// Not at all.
     #[default]
@@ -119,7 +119,7 @@ enum Confirmation {
 }
 
 /// What was seen of a connection's opening and closing.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handshake {
     openings: [Option<Opening>; 2],
     /// SYN to SYN-ACK, and SYN-ACK to the ACK that completes it.

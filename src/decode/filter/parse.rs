@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
+use std::str::FromStr;
 
 use super::{Filter, Group, Join, Operand, Side, Term, Test, Version, What};
 use crate::decode::Transport;
@@ -26,6 +27,15 @@ impl Filter {
             None => Ok(Self { root }),
             Some(_) => Err(parser.error("`and`, `or` or the end")),
         }
+    }
+}
+
+/// By [`Filter::parse`].
+impl FromStr for Filter {
+    type Err = FilterError;
+
+    fn from_str(expression: &str) -> Result<Self, FilterError> {
+        Self::parse(expression)
     }
 }
 

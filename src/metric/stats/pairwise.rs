@@ -9,7 +9,7 @@ use super::{is_sample, variance};
 const EXACT_MAX: usize = 20;
 
 /// A test of two samples, two-sided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PairTest {
     /// Do the means differ? Welch's t, for groups of unlike variance.
     WelchT,

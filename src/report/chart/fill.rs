@@ -3,7 +3,7 @@
 use super::canvas::Point;
 
 /// What lies on a bar, over its colour: strokes of paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// Nothing: the colour alone.
     Plain,

@@ -12,7 +12,7 @@ use super::style::Style;
 use grid::Grid;
 
 /// What the colours of a map stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HeatScale {
     /// More is darker; all maps of this kind in a figure share the scale.
     Amount,

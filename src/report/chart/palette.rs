@@ -5,7 +5,7 @@ use super::style::Theme;
 use super::vision::{APART, apart, linear};
 
 /// A colour by what it is for; the theme decides what it looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Colour {
     /// What the chart is drawn on.
     Paper,
@@ -127,7 +127,7 @@ impl Ramp {
 }
 
 /// The shape at the points of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Marker {
     /// A filled circle.
     Disc,
@@ -148,7 +148,7 @@ pub enum Marker {
 }
 
 /// How the lines and bars of different flows or variants look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LineStyle {
     /// Of line, bar and marker.
     pub colour: Colour,

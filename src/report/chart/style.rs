@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// What every chart of a run has in common.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Style {
     /// Where it will be shown.
     pub size: Size,
@@ -15,7 +15,7 @@ pub struct Style {
 ///
 /// A chart is laid out in units of which a letter is always as high; a smaller chart has less room,
 /// not smaller letters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Size {
     /// One column of a paper with two, 89 mm: letters of 6.4 pt.
     OneColumn,
@@ -89,6 +89,8 @@ impl Size {
     }
 }
 
+shown_by_name!(Size);
+
 impl FromStr for Size {
     type Err = String;
 
@@ -103,7 +105,7 @@ impl FromStr for Size {
 }
 
 /// What charts are drawn on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Theme {
     /// Dark ink on white.
     #[default]
@@ -125,6 +127,8 @@ impl Theme {
         }
     }
 }
+
+shown_by_name!(Theme);
 
 impl FromStr for Theme {
     type Err = String;

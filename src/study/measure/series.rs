@@ -56,6 +56,8 @@ impl SeriesKind {
     }
 }
 
+shown_by_name!(SeriesKind);
+
 /// A run in one step of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesPoint {

@@ -96,9 +96,16 @@ pub struct Config {
     /// [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up). No count depends on them but on connections
     /// that were put away: what goes on after that counts as a new one.
     pub memory_bytes: u64,
-    /// Capacity of the shared link, for utilisation and the balanced metric.
+    /// Capacity of the shared link, for utilisation and the balanced metric in tables (METRICS.md N5, P1). No number of
+    /// a [`CaptureAnalysis`](super::CaptureAnalysis) depends on it. Without tables, [`metric::utilisation`] makes
+    /// utilisation of it and a goodput, as of
+    /// [`delivered_towards_capacity`](super::CaptureAnalysis::delivered_towards_capacity).
+    ///
+    /// [`metric::utilisation`]: crate::metric::utilisation
     pub capacity: Option<Capacity>,
-    /// Weights of the balanced metric.
+    /// Weights of the balanced metric in tables (METRICS.md P1); without these, [`metric::balance()`] takes them.
+    ///
+    /// [`metric::balance()`]: crate::metric::balance()
     pub weights: BalanceWeights,
     /// Which flows are compared.
     pub pairs: PairConfig,

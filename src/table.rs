@@ -2,6 +2,25 @@
 //!
 //! Each table is a list of columns ([`schema`]), the one place where a column gets its name, its
 //! unit, its type and its entry in METRICS.md.
+//!
+//! ```
+//! use ccanalyze::Analysis;
+//! use ccanalyze::analyze::Config;
+//! use ccanalyze::table::RunTables;
+//! use ccanalyze::table::polars::prelude::*;
+//!
+//! let config = Config::default();
+//! let analysis = Analysis::of(["testdata/captures/two-flows-cubic-bbr.pcap.zst"], &config);
+//! let flows: DataFrame = RunTables::of(&analysis, &config).flows().into_frame();
+//! // Two downloads and their requests.
+//! assert_eq!(flows.height(), 4);
+//! let goodput_bps: Vec<Option<f64>> = flows.column("goodput_bps")?.f64()?.iter().collect();
+//! let by_flow: Vec<Option<f64>> = analysis.captures[0].flows().map(|flow| flow.goodput_bps()).collect();
+//! assert_eq!(goodput_bps, by_flow);
+//! # Ok::<(), PolarsError>(())
+//! ```
+//!
+//! [`report::tables`](crate::report::tables) writes them to files.
 
 pub mod schema;
 
@@ -24,6 +43,10 @@ pub use filled::Filled;
 pub use packed::{Numbers, Packed, PackedTable, Shared, Texts, Values};
 pub use segments::SegmentTable;
 pub use study::{StudyTable, study_tables};
+
+/// The library that makes data frames, in the version whose types are here. Who wants more of it than this crate does
+/// (lazy frames, say) depends on it, too, in the same version and with these features.
+pub use polars;
 
 use polars::prelude::DataFrame;
 

@@ -39,9 +39,9 @@ pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
 #[cfg(feature = "cli")]
 pub(crate) use first::keep_first;
-#[cfg(any(feature = "tables", feature = "charts"))]
+#[cfg(feature = "tables")]
 pub(crate) use flow::all_ahead;
-#[cfg(all(feature = "tables", feature = "charts"))]
+#[cfg(feature = "charts")]
 pub(crate) use flow::counts_beside;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;

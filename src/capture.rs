@@ -58,9 +58,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 pub use compression::Compression;
+#[cfg(feature = "charts")]
+pub(crate) use display_name::acts;
+#[cfg(feature = "cli")]
+pub(crate) use display_name::spoken_name;
 pub use display_name::{DisplayName, display_name};
-#[cfg(all(feature = "tables", feature = "charts"))]
-pub(crate) use display_name::{acts, spoken_name};
 #[cfg(feature = "tables")]
 pub(crate) use error::is_out_of_files;
 pub use error::{BlockFault, CaptureError, CaptureErrorKind};

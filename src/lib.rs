@@ -33,8 +33,10 @@
 //! | captures before and behind a queue | drops and delays of each packet | [`path::PathAnalysis`] |
 //! | numbers of one's own | fairness, balance, intervals, tests | [`metric`]: pure functions |
 //!
-//! With the feature `tables`, `table` makes columns of results, `report` files, charts and pages, and `study` compares
-//! runs by a manifest.
+//! | results | data frames (feature `tables`) | `table::RunTables`; `table::polars` is the library of their types |
+//! | data frames | files of tables | `report::tables` |
+//! | results | charts, as PNG and SVG (feature `charts`) | `report::chart::draw_all`, or `for_each_chart` |
+//! | a manifest of runs | statistics, comparisons | `study::StudyPlan` |
 //!
 //! # What always holds
 //!
@@ -45,8 +47,8 @@
 //!
 //! # Features
 //!
-//! `cli` (the command), `tables` (Parquet, Arrow, CSV and JSON lines, studies) and `charts` (PNG and SVG) are on by
-//! default. Without them the crate is the engine alone, which compiles in a fraction of the time.
+//! `cli` (the command), `tables` (Parquet, Arrow, CSV and JSON lines, studies) and `charts` (PNG and SVG, with tables)
+//! are on by default. Without them the crate is the engine alone, which compiles in a fraction of the time.
 
 /// Each is shown as its word, which is that of tables where it is in one.
 macro_rules! shown_by_name {

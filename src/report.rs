@@ -4,7 +4,7 @@
 pub mod chart;
 #[cfg(feature = "cli")]
 mod ends;
-#[cfg(all(feature = "charts", feature = "cli"))]
+#[cfg(feature = "cli")]
 pub mod html;
 #[cfg(feature = "cli")]
 mod largest;

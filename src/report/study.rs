@@ -12,7 +12,7 @@ use super::tables::{self, Metadata};
 use super::{Pending, ReportError, output};
 use crate::table::StudyTable;
 
-#[cfg(all(feature = "charts", feature = "cli"))]
+#[cfg(feature = "cli")]
 pub(in crate::report) use {
     readable::columns,
     text::{in_full, rounded, shown},

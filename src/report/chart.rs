@@ -8,6 +8,31 @@
 //! [`Config::time_sequence`](crate::analyze::Config::time_sequence), gaps need
 //! [`Config::gaps`](crate::analyze::Config::gaps), fairness needs two flows at the same time.
 //!
+//! ```
+//! use ccanalyze::Analysis;
+//! use ccanalyze::analyze::Config;
+//! use ccanalyze::report::chart::{ChartError, ChartOptions, draw_all, for_each_chart};
+//!
+//! let config = Config { time_sequence: true, ..Config::default() };
+//! let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &config);
+//! let options = ChartOptions::default();
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! // All charts of a run: `drop-one-goodput.png`, `drop-one-rtt.png` ...
+//! let drawn = draw_all(&analysis, folder, &options)?;
+//! assert!(drawn.names.iter().all(|name| folder.join(name).is_file()));
+//!
+//! // One of them, as SVG.
+//! for_each_chart(&analysis, &options, |_capture, stem, canvas| {
+//!     if stem.ends_with("-time-sequence") {
+//!         canvas.save(folder, "sequence", true)?;
+//!     }
+//!     Ok::<(), ChartError>(())
+//! })?;
+//! assert!(folder.join("sequence.svg").is_file());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A chart is first put together as data (`canvas.rs`), which is what the tests look at, and then
 //! handed to the drawing library.
 

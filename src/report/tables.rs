@@ -1,4 +1,27 @@
 //! Tables as Parquet, CSV, JSON lines or Arrow files.
+//!
+//! ```
+//! use ccanalyze::Analysis;
+//! use ccanalyze::analyze::Config;
+//! use ccanalyze::report::{Pending, tables};
+//! use ccanalyze::table::RunTables;
+//!
+//! let config = Config::default();
+//! let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &config);
+//! let run = RunTables::of(&analysis, &config);
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! // A table that is small, as one data frame. The ending decides the format.
+//! let file = Pending::create(&folder.join("flows.csv"))?;
+//! tables::write(&run.flows().into_frame(), file, &vec![])?;
+//! assert!(std::fs::read_to_string(folder.join("flows.csv"))?.contains("10.77.0.1"));
+//!
+//! // One that may be large, block by block, on all cores.
+//! let mut file = Pending::create(&folder.join("series.parquet"))?;
+//! tables::fill(run.series(), &mut file, &vec![], &tables::Workers::new(None))?;
+//! file.commit()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod blocks;
 mod groups;

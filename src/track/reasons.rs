@@ -167,7 +167,17 @@ impl HalfFlow {
         let is_whole =
             peer.una.is_some_and(|una| una >= peer.sent_to()) && segment.sack.as_slice().is_empty();
         let unheard = |passed_at| peer.echoes.are_before(segment.timestamps, passed_at);
-        if self.own_echo == OwnEcho::Old && is_whole && self.times.progress_at.is_some_and(unheard)
+        // Some take no clock of what has no payload: the sender's own tells that it was silent.
+        let round_trip_ns = nearly(self.delays.shortest_round_trip_ns());
+        let was_silent = || {
+            let tsval = segment.timestamps.map(|timestamps| timestamps.value);
+            let own_ns = tsval.and_then(|tsval| self.own_silence_ns(tsval, segment.at));
+            own_ns.is_some_and(|own_ns| own_ns >= round_trip_ns)
+        };
+        if self.own_echo == OwnEcho::Old
+            && is_whole
+            && self.times.progress_at.is_some_and(unheard)
+            && was_silent()
         {
             self.own_echo = OwnEcho::Stale;
         }

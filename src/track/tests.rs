@@ -34,6 +34,7 @@ mod long_flights;
 mod many_parts;
 mod merged_copies;
 mod numbers;
+mod own_ids;
 mod probes;
 mod quiet;
 mod reasons;
@@ -51,6 +52,7 @@ mod tails;
 mod ticks;
 mod timers;
 mod too_long;
+mod undone;
 mod unneeded;
 
 use std::fmt::Write as _;

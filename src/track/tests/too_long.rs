@@ -1,7 +1,7 @@
 //! Packets that were longer than the path takes, sent again in pieces (RFC 1191 section 4).
 
 use super::{check, opened, play};
-use crate::event::Class;
+use crate::event::{Class, Reason};
 
 /// Ids 6 to 9 were 4000..8000, which a router in front of here dropped and told of: all four are sent again in pieces
 /// of 600 bytes, sooner than a round trip later.
@@ -178,4 +178,42 @@ fn a_path_may_take_less_twice() {
          133 A>B data 7600..8000 id 18
          153 B>A ack 8000";
     assert_eq!(repeats(trace), 4);
+}
+
+#[test]
+fn frames_that_a_router_has_cut_anew_are_no_timers_and_tell_how_long_packets_are() {
+    // Two frames of four packets each, which are too long for the path: 600 bytes are not. A router says so within 2 ms.
+    let rows = play(&opened(
+        "100 A>B data 0..4000 ack 0 id 2
+         101 A>B data 4000..8000 ack 0 id 6
+         103 A>B data 0..3000 ack 0 id 10
+         103 A>B data 3000..4000 ack 0 id 15
+         103 A>B data 4000..7000 ack 0 id 17
+         103 A>B data 7000..8000 ack 0 id 22
+         124 B>A ack 8000
+         134 A>B data 8000..11000 ack 0 id 24
+         135 A>B data 11000..14000 ack 0 id 29
+         136 A>B data 14000..17000 ack 0 id 34
+         156 B>A ack 17000",
+    ))
+    .rows;
+    let reasons: Vec<_> = rows.iter().filter_map(|row| row.verdict.reason).collect();
+    assert_eq!(reasons, [Reason::Fast; 4]);
+}
+
+#[test]
+fn merged_frames_may_be_of_packets_shorter_than_half_of_what_the_receiver_takes() {
+    // Packets of 300 bytes, of which some frames are no longer than one of the 1000 that B takes, and one silence.
+    let repeats_of = |packet: u32| {
+        let (mut trace, mut start, mut id) = (String::new(), 0, 2);
+        for (n, packets) in [4, 5, 6, 2, 2, 3, 3, 2, 2, 5, 3, 3].into_iter().enumerate() {
+            let (at, end) = (100 + 40 * n as u32, start + packet * packets);
+            let at = if n < 8 { at } else { at + 400 };
+            trace += &format!("{at} A>B data {start}..{end} ack 0 id {id}\n");
+            trace += &format!("{} B>A ack {end}\n", at + 20);
+            (start, id) = (end, id + packets);
+        }
+        repeats(&trace)
+    };
+    assert_eq!(repeats_of(300), 0);
 }

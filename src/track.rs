@@ -40,6 +40,7 @@ mod rtt;
 mod scoreboard;
 mod seen_acks;
 mod set_back;
+mod silence;
 mod steps;
 mod strays;
 mod succession;

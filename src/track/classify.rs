@@ -1,14 +1,14 @@
 //! The evidence ladder of METRICS.md, "What a data segment is": what a data segment is.
 
 use super::copies::WhichCopy;
-use super::delays::{PROBE_NS_MIN, nearly};
+use super::delays::nearly;
 use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::ranges::Hole;
 use super::repair::Heard;
-use super::rtt::{OwnEcho, later};
+use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
@@ -111,43 +111,6 @@ impl HalfFlow {
         // One that SACK steers goes on for what was lost above all that arrived.
         let steered = self.sack.are_seen && !self.emissions.repeats_all();
         self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
-    }
-
-    /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here
-    /// shortly before had not yet come to it.
-    pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
-        let passed = self.heard_progress(at).map(|(passed, _)| passed);
-        self.times.data_at.max(passed)
-    }
-
-    /// When the ACK passed that made progress last, and when it came to its sender, where that was before `at`.
-    fn heard_progress(&self, at: CaptureTime) -> Option<(CaptureTime, CaptureTime)> {
-        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
-        let passed = self
-            .times
-            .progress_at
-            .filter(|_| self.own_echo != OwnEcho::Stale)?;
-        let heard = passed.plus_ns(trip_ns);
-        (heard <= at).then_some((passed, heard))
-    }
-
-    /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
-    pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
-        // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985
-        // section 7.2).
-        let heard = self.heard_progress(at).map(|(_, heard)| heard);
-        let since = self.times.data_at.max(heard);
-        is_silence(since, at, self.delays.round_trip_ns())
-    }
-
-    /// Whether the last packet may be probed for at `at`: two round trips later (RFC 8985 section 7.2), of which a queue
-    /// may have made the last ones longer than those before.
-    fn may_be_probed(&self, at: CaptureTime) -> bool {
-        is_silence(
-            self.quiet_since(at),
-            at,
-            self.delays.round_trip_ns() / 2 * 3,
-        )
     }
 
     pub(super) fn lost_tail(
@@ -601,9 +564,4 @@ impl HalfFlow {
         };
         self.tell_amendment(dir, amendment, row, sink);
     }
-}
-
-/// Whether what passes at `at` comes so long after `since`, in ns, or for as long as any timer takes; or after nothing.
-fn is_silence(since: Option<CaptureTime>, at: CaptureTime, ns: i64) -> bool {
-    since.is_none_or(|since| at.since(since) >= ns.max(PROBE_NS_MIN))
 }

@@ -160,29 +160,6 @@ impl HalfFlow {
         }
     }
 
-    /// Takes note of whether `segment` tells by its timestamps that its sender had heard of nothing since the packet before,
-    /// and so not of the ACK that made progress last, as far as all came to it that `peer` sent: it takes the clock of
-    /// what comes in its turn alone (RFC 7323 section 4.3).
-    pub(super) fn note_stale_echo(&mut self, segment: &Segment, peer: &Self) {
-        let is_whole =
-            peer.una.is_some_and(|una| una >= peer.sent_to()) && segment.sack.as_slice().is_empty();
-        let unheard = |passed_at| peer.echoes.are_before(segment.timestamps, passed_at);
-        // Some take no clock of what has no payload: the sender's own tells that it was silent.
-        let round_trip_ns = nearly(self.delays.shortest_round_trip_ns());
-        let was_silent = || {
-            let tsval = segment.timestamps.map(|timestamps| timestamps.value);
-            let own_ns = tsval.and_then(|tsval| self.own_silence_ns(tsval, segment.at));
-            own_ns.is_some_and(|own_ns| own_ns >= round_trip_ns)
-        };
-        if self.own_echo == OwnEcho::Old
-            && is_whole
-            && self.times.progress_at.is_some_and(unheard)
-            && was_silent()
-        {
-            self.own_echo = OwnEcho::Stale;
-        }
-    }
-
     /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at
     /// `asked_at`, as ids tell, and three ACKs asked for it, of which one will have come to it.
     fn is_first_since(&self, asked_at: CaptureTime) -> bool {

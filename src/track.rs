@@ -417,6 +417,7 @@ impl Connection {
         if step != Step::Ahead(0) || !sender.emissions.is_idle() {
             if sender.ids.last_skipped() > 0 {
                 step = sender.learn_packet_len(segment, step);
+                sender.note_stale_echo(segment, peer);
             }
             if sender.emissions.is_early() {
                 sender.settle_early(dir, sink);
@@ -565,8 +566,6 @@ fn on_payload<S: FlowSink>(
             .upstream
             .lower(peer.delays.downstream.min_ns());
         sender.repair.heard = sender.has_heard(segment, &peer.echoes);
-        sender.note_stale_echo(segment, peer);
-    } else if step.skipped() > 0 {
         sender.note_stale_echo(segment, peer);
     }
     sender.place_data(dir, segment, step, sink);

@@ -195,10 +195,9 @@ impl HalfFlow {
         } else if earlier.is_some_and(|earlier| earlier.is_refused(una)) {
             (Reason::Fast, None)
         } else {
-            let is_cut = |earlier: &Sent| self.is_cut_anew(earlier, (start, end), segment.at);
-            let is_cut = earlier.as_ref().is_some_and(is_cut);
             let reason = self.reason(start, end, segment.at);
-            if is_cut && reason == Reason::Fast {
+            let is_cut = |earlier: &Sent| self.is_cut_anew(earlier, (start, end), segment.at);
+            if reason == Reason::Fast && earlier.as_ref().is_some_and(is_cut) {
                 self.emissions.note_cut(segment.payload_len, self.packets);
             }
             (reason, Some(LossPlace::Downstream))

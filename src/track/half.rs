@@ -382,25 +382,23 @@ impl HalfFlow {
             self.hold_early(segment.at, start, end, verdict);
         }
         let verdict = if is_early { Verdict::NEW } else { verdict };
-        if verdict == Verdict::NEW {
+        let is_new = verdict == Verdict::NEW;
+        if is_new && self.repair.timeout.is_some() {
             self.take_back_gone_on(end);
         }
-        if unexplained && self.ids.is_confirmed() && verdict == Verdict::NEW {
+        if is_new && unexplained && self.ids.is_confirmed() {
             self.ids.doubt();
         }
         let repeats = repeats && !(is_early && self.emissions.is_idle());
         let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
         let is_timer = repeats && !is_asked && !is_told;
-        let is_next = goes_on && verdict == Verdict::NEW;
+        let is_next = goes_on && is_new;
         let elsewhere = is_next.then(|| self.note_elsewhere(step, segment.at));
         // After a repair, ids are skipped by losses.
-        let pause = skips && !self.is_repairing_tail(segment.at);
-        self.repair.last = match (is_timer, pause) {
-            (false, _) => Last::Other,
-            (true, false) => Last::Timer,
-            (true, true) => Last::TimerBehindSkipped,
-        };
+        let pause = is_timer && skips && !self.is_repairing_tail(segment.at);
+        self.repair.last = Last::Other;
         if is_timer {
+            self.repair.last = Last::timer(pause);
             self.on_timer_packet(segment, step);
         }
         self.repair.is_of_tail = repeats;

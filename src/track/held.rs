@@ -79,9 +79,13 @@ impl HalfFlow {
         let unacked = self.in_flight.unacked();
         let first = self.first_above_edge();
         // What was repeated comes first, in order, and behind it what was not: within either, time goes on.
-        let repeated = self
-            .in_flight
-            .partition_unacked(first..unacked, |sent| sent.copies > 1);
+        let is_repeated = |sent: &Sent| sent.copies > 1;
+        let repeated = if self.in_flight.nth_unacked(first).is_some_and(is_repeated) {
+            self.in_flight
+                .partition_unacked(first..unacked, is_repeated)
+        } else {
+            first
+        };
         let until = if let Some(end) = self.repair.last_repeat.end(self.high) {
             self.in_flight
                 .partition_unacked(first..repeated, |sent| sent.start < end)
@@ -126,7 +130,8 @@ impl InFlight {
     fn partition_unacked(&self, within: Range<usize>, is_before: impl Fn(&Sent) -> bool) -> usize {
         let (mut low, mut high) = (within.start, within.end);
         while low < high {
-            let middle = low.midpoint(high);
+            // Numbers of ranges are small.
+            let middle = low + (high - low) / 2;
             if self.nth_unacked(middle).is_some_and(&is_before) {
                 low = middle + 1;
             } else {

@@ -73,6 +73,7 @@ impl HalfFlow {
 
     /// Where a router said that packets are too big, the ids of the first repeat that is cut anew tell how long packets may
     /// be from now on. Whether that is so of those that were `skipped` before `segment`.
+    #[cold]
     fn learn_cut_len(&mut self, segment: &Segment, skipped: u16) -> bool {
         let (mss, stamped) = (self.packet_size.mss, segment.timestamps.is_some());
         let Some(len) = self.emissions.take_cut(self.packets) else {

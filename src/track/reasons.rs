@@ -249,7 +249,9 @@ impl HalfFlow {
         at: CaptureTime,
     ) -> bool {
         let full = self.packet_size.full();
-        let is_soon = at.since(earlier.at) < nearly(self.delays.shortest_round_trip_ns());
+        if at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns()) {
+            return false;
+        }
         let is_smaller = end - start < i64::from(earlier.len);
         // What another one has left of it.
         let is_rest = [Marks::REST, Marks::PARTED, Marks::FRAMED]
@@ -258,7 +260,7 @@ impl HalfFlow {
         let goes_on = is_rest && self.repair.last_repeat.end(self.high) == Some(start);
         // A frame of several packets is cut into others of several.
         let is_frame = earlier.len > full || is_rest && end - start > i64::from(full);
-        is_soon && (is_frame || end - start < i64::from(full)) && (is_smaller || goes_on)
+        (is_frame || end - start < i64::from(full)) && (is_smaller || goes_on)
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:

@@ -30,6 +30,15 @@ pub(super) enum Last {
 }
 
 impl Last {
+    /// A timer's, `behind` ids that were skipped in a pause.
+    pub(super) fn timer(behind: bool) -> Self {
+        if behind {
+            Self::TimerBehindSkipped
+        } else {
+            Self::Timer
+        }
+    }
+
     #[inline(always)]
     pub(super) fn is_timer(self) -> bool {
         self >= Self::Timer

@@ -47,7 +47,15 @@ impl HalfFlow {
     /// Takes note of whether `segment` tells by its timestamps that its sender had heard of nothing since the packet before,
     /// and so not of the ACK that made progress last, as far as all came to it that `peer` sent: it takes the clock of
     /// what comes in its turn alone (RFC 7323 section 4.3).
+    #[inline]
     pub(super) fn note_stale_echo(&mut self, segment: &Segment, peer: &Self) {
+        if self.own_echo == OwnEcho::Old && segment.timestamps.is_some() {
+            self.judge_old_echo(segment, peer);
+        }
+    }
+
+    #[cold]
+    fn judge_old_echo(&mut self, segment: &Segment, peer: &Self) {
         let is_whole =
             peer.una.is_some_and(|una| una >= peer.sent_to()) && segment.sack.as_slice().is_empty();
         let unheard = |passed_at| peer.echoes.are_before(segment.timestamps, passed_at);
@@ -58,11 +66,7 @@ impl HalfFlow {
             let own_ns = tsval.and_then(|tsval| self.own_silence_ns(tsval, segment.at));
             own_ns.is_some_and(|own_ns| own_ns >= round_trip_ns)
         };
-        if self.own_echo == OwnEcho::Old
-            && is_whole
-            && self.times.progress_at.is_some_and(unheard)
-            && was_silent()
-        {
+        if is_whole && self.times.progress_at.is_some_and(unheard) && was_silent() {
             self.own_echo = OwnEcho::Stale;
         }
     }

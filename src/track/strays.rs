@@ -138,6 +138,7 @@ impl HalfFlow {
     }
 
     /// Whether a FIN passed that the peer has not acknowledged.
+    #[inline]
     pub(super) fn waits_for_end(&self) -> bool {
         self.fin.is_some() && !self.has_ended()
     }

@@ -79,6 +79,7 @@ impl HalfFlow {
     /// What passes at `at` and begins at `start` repeats bytes and goes on above the highest one seen with what is new, as
     /// senders do that put small segments together (RFC 9293 section 3.8.6): where it ends a timer's silence and begins
     /// with the lowest bytes, the timer brings it.
+    #[cold]
     pub(super) fn note_timer_of_longer(&mut self, start: i64, at: CaptureTime, len: u32) {
         let quiet_since = self.quiet_since(at);
         let silence_ns = quiet_since.map_or(0, |since| at.since(since));
@@ -152,6 +153,7 @@ impl HalfFlow {
     /// What ends at `end` is new. Where its sender has gone on so since a timer ran out by more than the two packets that
     /// it may try (RFC 5682 section 2.1), and repeated nothing but what timers brought, although ACKs told that not all
     /// had been lost, it has taken the timeout back: who has not repeats first (METRICS.md RF5).
+    #[cold]
     pub(super) fn take_back_gone_on(&mut self, end: i64) {
         let (una, tried) = (self.una, 2 * i64::from(self.packet_size.full()));
         let are_seen = self.sack.are_seen;

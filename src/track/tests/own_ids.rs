@@ -115,6 +115,15 @@ fn an_id_that_is_skipped_while_a_fin_waits_is_its_acks() {
     };
     let lost = |fin: &str| play(&trace(fin)).state.skipped_packets;
     assert_eq!(lost("105 B>A fin"), 1);
+    // It has one: of two that are skipped one was data.
+    let two = trace("105 B>A fin")
+        .replace("id 6", "id 7")
+        .replace("id 8", "id 9");
+    let two = two.replace(
+        "ack 1 id 9\n             192",
+        "ack 1 id 10\n             192",
+    );
+    assert_eq!(play(&two).state.skipped_packets, 2);
     assert_eq!(lost(""), 2);
 }
 

@@ -17,7 +17,7 @@ fn answered_with(id: u32, rest: &str) -> String {
 fn lost_tails(rounds: u32) -> String {
     let round = |n: u32| {
         let (at, start, id, asked) = (100 + 200 * n, 5000 * n, 10 + 6 * n, 100 * (n + 1));
-        let first: String = (0..4)
+        let first: Vec<String> = (0..4)
             .map(|k| {
                 let (from, at, id) = (start + 1000 * k, at + k, id + k);
                 format!(
@@ -29,12 +29,13 @@ fn lost_tails(rounds: u32) -> String {
         let (tail, end) = (start + 4000, start + 5000);
         format!(
             "{} B>A data {}..{asked} ack {start}
-             {first}
+             {}
              {} B>A ack {tail}
              {} A>B data {tail}..{end} ack {asked} id {}
              {} B>A ack {end}\n",
             at - 10,
             asked - 100,
+            first.concat(),
             at + 24,
             at + 95,
             id + 5,
@@ -65,7 +66,7 @@ fn lost_tails_are_no_doubt_of_ids_that_are_a_connections_own() {
 fn skipped_ids_that_are_a_connections_own_are_losses_however_many() {
     // An outage takes 60 packets of 100 bytes, which are repeated together.
     let lost = |id: u32| {
-        let few: String = (0..40)
+        let few: Vec<String> = (0..40)
             .map(|n| {
                 let (at, start) = (100 + n, 100 * n);
                 format!(
@@ -78,12 +79,13 @@ fn skipped_ids_that_are_a_connections_own_are_losses_however_many() {
         let outage = answered_with(
             id,
             &format!(
-                "{few}
+                "{}
                  160 B>A ack 4000
                  900 A>B data 4000..5000 ack 0 id 102
                  920 B>A ack 5000
                  931 A>B data 5000..6000 ack 0 id 103
-                 951 B>A ack 6000"
+                 951 B>A ack 6000",
+                few.concat()
             ),
         );
         play(&outage).state.skipped_packets

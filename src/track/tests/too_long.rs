@@ -1,5 +1,7 @@
 //! Packets that were longer than the path takes, sent again in pieces (RFC 1191 section 4).
 
+use std::fmt::Write as _;
+
 use super::{check, opened, play};
 use crate::event::{Class, Reason};
 
@@ -209,8 +211,8 @@ fn merged_frames_may_be_of_packets_shorter_than_half_of_what_the_receiver_takes(
         for (n, packets) in [4, 5, 6, 2, 2, 3, 3, 2, 2, 5, 3, 3].into_iter().enumerate() {
             let (at, end) = (100 + 40 * n as u32, start + packet * packets);
             let at = if n < 8 { at } else { at + 400 };
-            trace += &format!("{at} A>B data {start}..{end} ack 0 id {id}\n");
-            trace += &format!("{} B>A ack {end}\n", at + 20);
+            writeln!(trace, "{at} A>B data {start}..{end} ack 0 id {id}").unwrap();
+            writeln!(trace, "{} B>A ack {end}", at + 20).unwrap();
             (start, id) = (end, id + packets);
         }
         repeats(&trace)

@@ -74,7 +74,7 @@ impl HalfFlow {
         }
         let timed_out = silence_ns > timer_ns
             || silence_ns > nearly(TIMER_NS_MIN) && self.is_edge_untold(start)
-            || self.is_unasked(start, end, at)
+            || self.is_unasked(start, end, at) && !self.is_too_soon_for_timers(start, at)
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at);
         if timed_out {
@@ -238,6 +238,17 @@ impl HalfFlow {
         };
         let unheard = earlier.at.since(heard_at) > self.delays.upstream.patience_ns();
         unheard && !self.is_cut_anew(earlier, (start, end), at)
+    }
+
+    /// Whether what begins at `start` and passes at `at` was sent once before, and less than a round trip ago, and no timer
+    /// had run out: none is so quick. A router said that packets are too big (RFC 1191).
+    fn is_too_soon_for_timers(&self, start: i64, at: CaptureTime) -> bool {
+        let soon_ns = nearly(self.delays.shortest_round_trip_ns());
+        self.repair.after_timeout().is_none()
+            && self.copy_before(start).is_some_and(|earlier| {
+                let is_first = earlier.copies == 1 && earlier.verdict.class == Class::New;
+                is_first && at.since(earlier.at) < soon_ns
+            })
     }
 
     /// Whether a repeat of `earlier`, a packet, is a smaller one and comes sooner than common timers: a router said that

@@ -219,3 +219,24 @@ fn merged_frames_may_be_of_packets_shorter_than_half_of_what_the_receiver_takes(
     };
     assert_eq!(repeats_of(300), 0);
 }
+
+#[test]
+fn nothing_that_was_sent_once_is_a_timers_sooner_than_a_round_trip_later() {
+    // The same, of frames whose packets are of a third of the size, so that they are repeated whole; nobody asked for it.
+    let reasons = |at: u32| -> Vec<Reason> {
+        let rows = play(&opened(&format!(
+            "100 A>B data 0..3000 ack 0 ts 100/20
+             101 A>B data 3000..6000 ack 0 ts 101/20
+             {at} A>B data 0..3000 ack 0 ts {at}/20
+             {} A>B data 3000..6000 ack 0 ts {}/20
+             {} B>A ack 6000 ts 9000/{at}",
+            at + 1,
+            at + 1,
+            at + 25
+        )))
+        .rows;
+        rows.iter().filter_map(|row| row.verdict.reason).collect()
+    };
+    assert_eq!(reasons(110), [Reason::Fast; 2]);
+    assert_eq!(reasons(400), [Reason::Timeout; 2]);
+}

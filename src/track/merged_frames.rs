@@ -80,7 +80,9 @@ impl HalfFlow {
             return false;
         };
         let packets = mss.packets(len, stamped).saturating_add(skipped);
-        let is_exact = mss.get().is_some() && len.is_multiple_of(packets.into());
+        // What would be one packet may be one, behind which others were lost.
+        let is_several = mss.get().is_some() && mss.may_be_several(len, stamped);
+        let is_exact = is_several && len.is_multiple_of(packets.into());
         if is_exact {
             let packet_len = len / u32::from(packets);
             self.packet_size.mss = Mss::of_packets(packet_len, stamped);

@@ -240,14 +240,17 @@ impl HalfFlow {
         unheard && !self.is_cut_anew(earlier, (start, end), at)
     }
 
-    /// Whether what begins at `start` and passes at `at` was sent once before, and less than a round trip ago, and no timer
-    /// had run out: none is so quick. A router said that packets are too big (RFC 1191).
+    /// Whether what begins at `start` and passes at `at` was sent once before, in a frame of several packets, and less than a
+    /// round trip ago, and no timer had run out: none is so quick of who leaves segmentation to its card, as timers of
+    /// some simulators are. A router said that packets are too big (RFC 1191).
     fn is_too_soon_for_timers(&self, start: i64, at: CaptureTime) -> bool {
         let soon_ns = nearly(self.delays.shortest_round_trip_ns());
         self.repair.after_timeout().is_none()
             && self.copy_before(start).is_some_and(|earlier| {
                 let is_first = earlier.copies == 1 && earlier.verdict.class == Class::New;
-                is_first && at.since(earlier.at) < soon_ns
+                let is_frame =
+                    earlier.len > self.packet_size.full() || earlier.marks.has(Marks::FRAMED);
+                is_first && is_frame && at.since(earlier.at) < soon_ns
             })
     }
 

@@ -221,7 +221,7 @@ fn merged_frames_may_be_of_packets_shorter_than_half_of_what_the_receiver_takes(
 }
 
 #[test]
-fn nothing_that_was_sent_once_is_a_timers_sooner_than_a_round_trip_later() {
+fn no_frame_that_was_sent_once_is_a_timers_sooner_than_a_round_trip_later() {
     // The same, of frames whose packets are of a third of the size, so that they are repeated whole; nobody asked for it.
     let reasons = |at: u32| -> Vec<Reason> {
         let rows = play(&opened(&format!(

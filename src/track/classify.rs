@@ -322,15 +322,13 @@ impl HalfFlow {
                 return (Reordered, Evidence::Tsval, Confidence::Medium);
             }
         }
-        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
-            && self.ids.is_just_before(id, opener)
-        {
-            return (Reordered, Evidence::IpId, Confidence::Medium);
-        }
-        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id)
-            && self.ids.is_just_after(id, opener)
-        {
-            return (Retransmission, Evidence::IpId, Confidence::Medium);
+        if let (Some(id), Some(opener)) = (segment.ip_id, hole.opener_id) {
+            if self.ids.is_just_before(id, opener) {
+                return (Reordered, Evidence::IpId, Confidence::Medium);
+            }
+            if self.ids.is_just_after(id, opener) {
+                return (Retransmission, Evidence::IpId, Confidence::Medium);
+            }
         }
         let elapsed_ns = segment.at.since(hole.opened_at);
         let upstream_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));

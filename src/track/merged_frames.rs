@@ -41,27 +41,25 @@ impl HalfFlow {
         let Some(len) = frame.map(|frame| frame.len) else {
             return step;
         };
-        // What would be one packet is several where others have told how long packets are.
-        let may_be_one =
-            !mss.may_be_several(len, stamped) || mss.get().is_some() && self.repair.goes_on();
-        if may_be_one && mss.get().is_none() {
+        let is_several = mss.may_be_several(len, stamped);
+        if !is_several && mss.get().is_none() {
             return step;
         }
+        // What would be one packet, or may be followed by repeats, is several where others have told how long packets are.
+        let takes_others = mss.get().is_some() && (!is_several || self.repair.goes_on());
         let packets = mss.packets(len, stamped).saturating_add(skipped);
         let told = self
             .emissions
             .note_frame(len, packets)
             .filter(|&(len, is_known)| {
-                (is_known || !may_be_one) && self.may_be_packet_len(len, stamped)
+                (is_known || !takes_others) && self.may_be_packet_len(len, stamped)
             });
         let is_likely = mss.get().is_none() && Mss::is_usual(len, packets);
         if told.is_none() && !is_likely {
             return step;
         }
         if let Some((packet_len, true)) = told {
-            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
-            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
-            self.ids.count_last(packets);
+            self.take_packet_len(packet_len, segment);
         }
         self.ids.explain_last(skipped.into());
         if matches!(step, Step::Early(_)) {
@@ -84,13 +82,18 @@ impl HalfFlow {
         let is_several = mss.get().is_some() && mss.may_be_several(len, stamped);
         let is_exact = is_several && len.is_multiple_of(packets.into());
         if is_exact {
-            let packet_len = len / u32::from(packets);
-            self.packet_size.mss = Mss::of_packets(packet_len, stamped);
-            let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
-            self.ids.count_last(packets);
+            self.take_packet_len(len / u32::from(packets), segment);
             self.ids.explain_last(skipped.into());
         }
         is_exact
+    }
+
+    /// Packets are known to carry so many bytes, and so `segment` is known to be how many.
+    fn take_packet_len(&mut self, packet_len: u32, segment: &Segment) {
+        let stamped = segment.timestamps.is_some();
+        self.packet_size.mss = Mss::of_packets(packet_len, stamped);
+        let packets = self.packet_size.mss.packets(segment.payload_len, stamped);
+        self.ids.count_last(packets);
     }
 
     /// Whether the packets of merged frames may have so many bytes: not where longer ones passed alone lately, nor

@@ -37,8 +37,7 @@ impl HalfFlow {
     fn reason_by_others(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let len = (end - start) as u32;
-        let quiet_since = self.quiet_since(at);
-        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
+        let silence_ns = self.quiet_ns(at);
         let reported_above =
             self.board.highest_end().is_some_and(|high| high > end) || self.acks.dup_run >= 3;
         // A probe repeats the last segment, or the end of it; what begins below that is more than one. Where numbers
@@ -254,7 +253,7 @@ impl HalfFlow {
             })
     }
 
-    /// Whether a repeat of `earlier`, a packet, is a smaller one and comes sooner than common timers: a router said that
+    /// Whether a repeat of `earlier`, a packet or a frame of several, is a smaller one and comes sooner than common timers: a router said that
     /// packets are too big (RFC 1191).
     pub(super) fn is_cut_anew(
         &self,

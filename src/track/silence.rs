@@ -9,9 +9,14 @@ use crate::time::CaptureTime;
 impl HalfFlow {
     /// Since when the sender has been silent by what it sent at `at`, as far as it knew: an ACK that passed here
     /// shortly before had not yet come to it.
-    pub(super) fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
+    fn quiet_since(&self, at: CaptureTime) -> Option<CaptureTime> {
         let passed = self.heard_progress(at).map(|(passed, _)| passed);
         self.times.data_at.max(passed)
+    }
+
+    /// How long that was at `at`, in ns.
+    pub(super) fn quiet_ns(&self, at: CaptureTime) -> i64 {
+        self.quiet_since(at).map_or(0, |since| at.since(since))
     }
 
     /// When the ACK passed that made progress last, and when it came to its sender, where that was before `at`.

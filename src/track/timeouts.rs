@@ -81,9 +81,7 @@ impl HalfFlow {
     /// with the lowest bytes, the timer brings it.
     #[cold]
     pub(super) fn note_timer_of_longer(&mut self, start: i64, at: CaptureTime, len: u32) {
-        let quiet_since = self.quiet_since(at);
-        let silence_ns = quiet_since.map_or(0, |since| at.since(since));
-        if self.una == Some(start) && silence_ns > self.delays.run_out_ns() {
+        if self.una == Some(start) && self.quiet_ns(at) > self.delays.run_out_ns() {
             self.timed_out(at, len);
         }
     }

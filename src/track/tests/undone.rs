@@ -83,6 +83,26 @@ fn a_timer_that_runs_out_among_repeats_that_were_asked_for_is_not_taken_back_by_
     assert_eq!(reason("135 A>B data 0..1000"), Some(Reason::Timeout));
 }
 
+#[test]
+fn who_repeats_again_what_it_had_probed_with_has_not_taken_its_timeout_back() {
+    // The DSACK tells that the timer's repeat was for nothing. Nothing that was sent since the probe has come but that, so
+    // that who repeats its bytes again has given up all that was outstanding (RFC 6675 section 5.1).
+    let reason = |probe: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             {probe}
+             500 A>B data 0..1000
+             520 B>A ack 2000 sack 0..1000
+             531 A>B data 2000..3000"
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason("170 A>B data 2000..3000"), Some(Reason::Timeout));
+    assert_eq!(reason(""), Some(Reason::Fast));
+}
+
 /// Six packets with ids from 2 to 7, all acknowledged at 125.
 const NUMBERED: &str = "100 A>B data 0..1000 ack 0 id 2
      101 A>B data 1000..2000 ack 0 id 3

@@ -255,7 +255,7 @@ impl HalfFlow {
             verdict.class,
             Class::Duplicate | Class::KeepAlive | Class::WindowProbe
         );
-        if fills && self.window.end == Some(end) {
+        if fills && self.window.ends_at(end) {
             sink.signal(dir, segment.at, Signal::WindowFull);
         }
         if verdict.class == Class::Retransmission && !verdict.is_of_refused(start) {

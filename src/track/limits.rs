@@ -202,7 +202,7 @@ impl HalfFlow {
     /// Data or a window has passed at `at`: whether there is room for more.
     #[inline]
     pub(super) fn note_room(&mut self, at: CaptureTime) {
-        let full = self.window.end.is_some_and(|end| {
+        let full = self.window.end().is_some_and(|end| {
             let room = end - self.high;
             // A frame of several packets is larger than one that waits; mostly there is room for that.
             room < i64::from(self.packet_size.largest_payload)

@@ -165,7 +165,7 @@ impl HalfFlow {
         self.in_flight.push(Sent::once(plain.at(), start, len, ids));
         self.unique_bytes += u64::from(len);
         self.packet_size.note(len);
-        if self.window.end == Some(end) {
+        if self.window.ends_at(end) {
             cold_path();
             sink.signal(dir, plain.at(), Signal::WindowFull);
         }

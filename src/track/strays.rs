@@ -237,7 +237,7 @@ impl HalfFlow {
             return false;
         }
         let una = self.una.unwrap_or(self.high);
-        let (window, room) = match self.window.end {
+        let (window, room) = match self.window.end() {
             Some(end) => ((end - una).max(0), (end - self.high).max(0)),
             None => (WINDOW, (una - self.high).max(0)),
         };
@@ -267,7 +267,7 @@ impl HalfFlow {
     #[inline(never)]
     pub(super) fn may_have_sent(&self, end: i64) -> bool {
         let seen = self.high.max(self.una.unwrap_or(self.high));
-        let room = seen.max(self.window.end.unwrap_or(seen + WINDOW));
+        let room = seen.max(self.window.end().unwrap_or(seen + WINDOW));
         let fin = self.fin.unwrap_or(i64::MIN);
         end <= room.max(fin) + self.slack()
     }

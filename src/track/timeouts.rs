@@ -257,8 +257,8 @@ impl HalfFlow {
     pub(super) fn reached(&self, len: u32) -> i64 {
         let (seen, unseen) = (self.sent_to(), self.emissions.unseen_new());
         let reached = seen + unseen as i64 * i64::from(self.packet_size.full_with(len));
-        let has_room =
-            unseen <= usize::from(FLIGHT_MAX) || self.window.end.is_some_and(|end| reached <= end);
+        let has_room = unseen <= usize::from(FLIGHT_MAX)
+            || self.window.end().is_some_and(|end| reached <= end);
         let tells = self.ids.counts() || (self.ids.may_count() && has_room);
         if tells { reached } else { seen }
     }

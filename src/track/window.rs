@@ -1,24 +1,51 @@
 //! The window that the receiver of one direction advertises.
 
+/// No offset is as low as this.
+const UNKNOWN: i64 = i64::MIN;
+
 /// The last window advertised for one direction.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     /// Shift of the windows that the receiver advertises; `None` when unknown.
     pub(super) scale: Option<u8>,
     /// As on the wire; `None` before one was seen.
     pub(super) advertised: Option<u16>,
-    /// Offset just after it, where the scale is known.
-    pub(super) end: Option<i64>,
+    /// Offset just after it, where the scale is known, else [`UNKNOWN`]: with a word of its own for whether it is known,
+    /// each connection would be two words larger.
+    end: i64,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self {
+            scale: None,
+            advertised: None,
+            end: UNKNOWN,
+        }
+    }
 }
 
 impl Window {
+    /// Offset just after it, where the scale is known.
+    #[inline]
+    pub(super) fn end(self) -> Option<i64> {
+        (self.end != UNKNOWN).then_some(self.end)
+    }
+
+    /// Whether it is known to end at `offset`.
+    #[inline]
+    pub(super) fn ends_at(self, offset: i64) -> bool {
+        self.end == offset
+    }
+
     /// Takes the window of a segment that acknowledges `ack`: where it ends, if that is known. `scale` is the
     /// segment's, since a SYN's window has none (RFC 7323 section 2.2).
     #[inline(always)]
     pub(super) fn take(&mut self, advertised: u16, ack: i64, scale: Option<u8>) -> Option<i64> {
         self.advertised = Some(advertised);
-        self.end = scale.map(|scale| ack + (i64::from(advertised) << scale));
-        self.end
+        let end = scale.map(|scale| ack + (i64::from(advertised) << scale));
+        self.end = end.unwrap_or(UNKNOWN);
+        end
     }
 
     /// Whether the receiver has no room.
@@ -30,7 +57,7 @@ impl Window {
     /// Whether the sender may send up to `offset`, as far as is known.
     #[inline]
     pub(super) fn allows(self, offset: i64) -> bool {
-        self.end.is_none_or(|end| offset <= end)
+        self.end().is_none_or(|end| offset <= end)
     }
 }
 

@@ -133,6 +133,8 @@ pub enum Evidence {
     IpId,
     /// `TSval` against that of neighbours (RFC 7323).
     Tsval,
+    /// The ECN field: new data is marked as ECN-capable, what is repeated is not (RFC 3168 section 6.1.5).
+    Ecn,
     /// The bytes were seen here before.
     SeenBefore,
     /// The SACK scoreboard or duplicate ACKs asked for it.
@@ -155,6 +157,7 @@ impl Evidence {
             Self::Sequence => "sequence",
             Self::IpId => "ip_id",
             Self::Tsval => "tsval",
+            Self::Ecn => "ecn",
             Self::SeenBefore => "seen_before",
             Self::Sack => "sack",
             Self::Dsack => "dsack",

@@ -20,11 +20,13 @@ mod emissions;
 mod half;
 mod handshake;
 mod held;
+mod higher;
 mod ids;
 mod in_flight;
 mod last_repeat;
 mod latest_acks;
 mod limits;
+mod marking;
 mod merged_frames;
 mod network_copies;
 mod old_copies;
@@ -366,6 +368,9 @@ impl Connection {
             .agreed(|opening| opening.options.sack_permitted);
         sender.sack.on_agreement(agreed);
         peer.sack.on_agreement(agreed);
+        let has_ecn = self.handshake.ecn() == Some(EcnSetup::Classic);
+        sender.marking.on_agreement(has_ecn);
+        peer.marking.on_agreement(has_ecn);
     }
 
     /// A FIN or an RST ends what it belongs to; a receiver drops one from elsewhere.
@@ -438,6 +443,7 @@ impl Connection {
             let step = if is_same { Step::Same } else { step };
             on_payload(sender, peer, dir, segment, step, sink);
         } else {
+            sender.marking.note_empty(segment);
             sender.on_empty(dir, segment, again, step, sink);
         }
         if flags.has(TcpFlags::FIN) {

@@ -6,11 +6,13 @@ use super::copies::{Superseded, WhichCopy, sent_of};
 use super::cut_acks::SackReports;
 use super::delays::Delays;
 use super::emissions::{Emissions, Timer};
+use super::higher::Told;
 use super::ids::{IdCounter, Step};
 use super::in_flight::{InFlight, Marks};
 use super::last_repeat::LastRepeat;
 use super::latest_acks::LatestAcks;
 use super::limits::Limits;
+use super::marking::Marking;
 use super::old_copies::OldCopies;
 use super::origin::Origin;
 use super::packet_size::PacketSize;
@@ -74,6 +76,7 @@ pub(super) struct HalfFlow {
     /// What the packet that is judged echoes.
     pub(super) own_echo: OwnEcho,
     pub(super) seen_acks: SeenAcks,
+    pub(super) marking: Marking,
 
     // Its receiver.
     pub(super) window: Window,
@@ -268,6 +271,9 @@ impl HalfFlow {
             Class::WindowProbe => sink.signal(dir, segment.at, Signal::WindowProbe),
             _ => {}
         }
+        if taken.repeated_len == 0 || verdict.class != Class::New {
+            self.marking.note_data(segment, verdict);
+        }
         if taken.lost_upstream {
             self.tell_lost_upstream(dir, 1, sink);
         }
@@ -356,27 +362,11 @@ impl HalfFlow {
             self.give_up_left_out(start);
             self.open_hole(dir, segment, start, sink);
         }
-        let was_sent = self.was_sent(segment, end, step);
         let repairs_to = self.repairs_to();
-        let below_report = match step {
-            Step::Behind(_) => None,
-            _ => self.judge_below_report(start, end, segment.at),
-        };
-        let was_reported = below_report.is_some();
-        let verdict = if len <= 1 && self.window.is_closed() {
-            Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High)
-        } else if was_sent {
-            self.lost_tail(start, end, segment, self.emissions.sent_to_evidence())
-        } else if let Some(verdict) = below_report {
-            verdict
-        } else if self.cannot_repeat(step, start) {
-            Verdict::NEW
-        } else {
-            self.judge_new(segment, start, end)
-        };
+        let (verdict, how) = self.judge_higher(segment, (start, end), step);
         let repeats = verdict.class == Class::Retransmission;
         // It is told when it is known that ids count.
-        let is_told = was_sent || was_reported;
+        let is_told = how != Told::ByOrder;
         let is_early = repeats && !is_told && self.emissions.is_early();
         if is_early {
             self.hold_early(segment.at, start, end, verdict);
@@ -410,7 +400,7 @@ impl HalfFlow {
             sent.marks.set(Marks::RESENT);
         }
         let mut taken = Taken::of(verdict, len, len);
-        if was_sent && self.are_skipped_told() {
+        if how == Told::BySentTo && self.are_skipped_told() {
             sent.marks.take(Marks::LOST_UPSTREAM);
             taken.lost_upstream = false;
         }

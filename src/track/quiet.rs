@@ -38,6 +38,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     if plain.payload_len() == 0 {
         return sender.emissions.is_idle()
             && sender.continues_empty(plain.seq())
+            && !sender.marking.tells_more_empty(plain.ecn())
             && if plain.reports() {
                 // The very ACK that came just now says nothing twice.
                 step != Step::Same && peer.on_next_sack(dir.reversed(), plain, sink)
@@ -47,6 +48,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     }
     let quiet = !plain.reports()
         && sender.continues(plain.seq(), plain.payload_len())
+        && !sender.marking.tells_more(plain.ecn())
         && peer.is_acked_as_before(plain.ack());
     if quiet {
         peer.on_same_ack(dir.reversed(), plain, sink);

@@ -14,7 +14,8 @@
 //! | `parts 3` | in so many IP fragments |
 //! | `long` | as long as it is by IPv6 with timestamps and SACK blocks |
 //! | `win 0` | window on the wire; 500 without it |
-//! | `syn`, `fin`, `rst` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
+//! | `ect`, `ce` | marked as ECN-capable, or as having met congestion |
+//! | `syn`, `fin`, `rst`, `psh`, `ae`, `ece`, `cwr` | flags; a SYN carries MSS 1000, window scale 7 and SACK permitted |
 //! | `bare` | none of these options |
 //! | `ttl 128` | time to live, of a SYN; 64 without it |
 //!
@@ -32,6 +33,7 @@ mod held;
 mod limits;
 mod long_flights;
 mod many_parts;
+mod marks;
 mod merged_copies;
 mod numbers;
 mod own_ids;
@@ -58,7 +60,7 @@ mod unneeded;
 use std::fmt::Write as _;
 
 use super::*;
-use crate::decode::{Endpoint, SackBlock, SynOptions, Timestamps};
+use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps};
 use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, LossPlace, Reason, Recovery,
     RttSample, Verdict,
@@ -368,6 +370,11 @@ fn packet(
             "fin" => segment.flags = segment.flags.with(TcpFlags::FIN),
             "rst" => segment.flags = segment.flags.with(TcpFlags::RST),
             "psh" => segment.flags = segment.flags.with(TcpFlags::PSH),
+            "ae" => segment.flags = segment.flags.with(TcpFlags::AE),
+            "ece" => segment.flags = segment.flags.with(TcpFlags::ECE),
+            "cwr" => segment.flags = segment.flags.with(TcpFlags::CWR),
+            "ect" => segment.ecn = Ecn::Ect0,
+            "ce" => segment.ecn = Ecn::Ce,
             _ => panic!("what is '{word}'?"),
         }
     }

@@ -200,17 +200,37 @@ impl HalfFlow {
                 confidence: Confidence::High,
                 ..TIMERS
             };
-            self.judge_repeat(dir, (last.start, start), by_ids, sink)
+            self.judge_timers(dir, (index, &last), by_ids, sink)
         } else {
             // A sender begins again after a pause with some packets at once (RFC 5681 section 4.1, RFC 6928).
             left_out > i64::from(FLIGHT_MAX) * full
                 && answered_ns >= nearly(self.delays.shortest_round_trip_ns())
                 && self.may_be_timers(index, &last)
-                && self.judge_repeat(dir, (last.start, start), TIMERS, sink)
+                && self.judge_timers(dir, (index, &last), TIMERS, sink)
         };
         if gave_up {
             self.begin_timeout(last.at, hole.end);
         }
+    }
+
+    /// The packet `sent`, the range at `index`, is a timer's repeat, `now`, if it was taken for new, or for a probe: that
+    /// repeats the last packet, and more had been sent. Whether it was.
+    fn judge_timers<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        (index, sent): (usize, &Sent),
+        now: Verdict,
+        sink: &mut S,
+    ) -> bool {
+        if sent.verdict.reason != Some(Reason::TailProbe) || sent.copies > 1 {
+            return self.judge_repeat(dir, (sent.start, sent.end()), now, sink);
+        }
+        let now = Verdict {
+            reason: now.reason,
+            ..sent.verdict
+        };
+        self.judge_again(dir, index, now, sink);
+        true
     }
 
     /// Whether what `hole` leaves out had been sent before `last`, the packet below it, as ids tell: what opened it is the

@@ -144,6 +144,8 @@ struct Style {
     opened: bool,
     timestamps: bool,
     ids: Option<u16>,
+    /// ECN was agreed on, and so each direction marks: every packet with payload, nearly each of them, whatever, or none.
+    marks: Option<[u8; 2]>,
 }
 
 fn style() -> impl Strategy<Value = Style> {
@@ -151,18 +153,27 @@ fn style() -> impl Strategy<Value = Style> {
         any::<bool>(),
         any::<bool>(),
         prop_oneof![3 => Just(Some(1)), 1 => Just(Some(0)), 1 => Just(Some(7919)), 1 => Just(None)],
+        prop_oneof![
+            Just(None),
+            (0_u8..4, 0_u8..4).prop_map(|(own, peer)| Some([own, peer]))
+        ],
     )
-        .prop_map(|(opened, timestamps, ids)| Style {
+        .prop_map(|(opened, timestamps, ids, marks)| Style {
             opened,
             timestamps,
             ids,
+            marks,
         })
 }
 
 fn write(style: Style, acts: &[(Act, i64)]) -> String {
     let mut text = String::new();
     if style.opened {
-        text.push_str("0 A>B syn\n20 B>A syn ack 0\n30 A>B ack 0 id 1\n");
+        let [ask, answer] = style.marks.map_or(["", ""], |_| [" ece cwr", " ece"]);
+        let _ = writeln!(
+            text,
+            "0 A>B syn{ask}\n20 B>A syn ack 0{answer}\n30 A>B ack 0 id 1"
+        );
     }
     // Highest byte and last ACK of both sides.
     let (mut high, mut acked, mut now) = ([0_i64; 2], [0_i64; 2], 40_i64);
@@ -239,6 +250,15 @@ fn write(style: Style, acts: &[(Act, i64)]) -> String {
             ids[own] = ids[own].wrapping_add(by);
             let _ = write!(text, " id {}", ids[own]);
         }
+        let is_marked = style.marks.is_some_and(|marks| match marks[own] {
+            0 => words.starts_with("data"),
+            1 => words.starts_with("data") && now % 8 != 0,
+            2 => now % 2 == 1,
+            _ => false,
+        });
+        if is_marked {
+            text.push_str(" ect");
+        }
         text.push('\n');
     }
     text
@@ -266,6 +286,7 @@ fn a_smooth_transfer_is_quiet() {
         opened: true,
         timestamps: true,
         ids: Some(1),
+        marks: Some([0, 0]),
     };
     let round = [Act::Data(900, 0), Act::Data(900, 0), Act::Ack(0, 500)];
     let acts: Vec<(Act, i64)> = round
@@ -287,6 +308,7 @@ fn a_transfer_with_a_hole_is_quiet() {
         opened: true,
         timestamps: true,
         ids: Some(1),
+        marks: Some([0, 0]),
     };
     let smooth = [Act::Data(900, 0), Act::Data(900, 0), Act::Ack(0, 500)];
     let hole = [Act::Data(900, 900), Act::Sack(899, 900)];

@@ -1,0 +1,190 @@
+//! What a segment is that extends the highest byte seen: new, or what was lost before without a hole to show it.
+
+use super::half::HalfFlow;
+use super::ids::Step;
+use super::marking::Emission;
+use crate::decode::Segment;
+use crate::event::{Class, Confidence, Evidence, LossPlace, Reason, Verdict};
+use crate::time::CaptureTime;
+
+/// How it was told what a segment is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// By ids that were skipped, or nothing tells otherwise.
+    ByOrder,
+    /// Its sender was known to have sent that far.
+    BySentTo,
+    /// By what its receiver reported, or its own mark.
+    ByItself,
+}
+
+impl HalfFlow {
+    /// What `segment` is, which begins at or above the highest byte seen.
+    pub(super) fn judge_higher(
+        &mut self,
+        segment: &Segment,
+        (start, end): (i64, i64),
+        step: Step,
+    ) -> (Verdict, Told) {
+        let is_late = matches!(step, Step::Behind(_));
+        if segment.payload_len <= 1 && self.window.is_closed() {
+            let verdict = Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High);
+            return (verdict, Told::ByOrder);
+        }
+        if self.emission_by_mark(segment) == Some(Emission::First) {
+            return (Verdict::NEW, Told::ByItself);
+        }
+        if self.was_sent(segment, end, step) {
+            let evidence = self.emissions.sent_to_evidence();
+            let verdict = self.lost_tail_of_timers(start, end, segment, evidence);
+            return (verdict, Told::BySentTo);
+        }
+        if !is_late && let Some(verdict) = self.judge_below_report(start, end, segment.at) {
+            return (verdict, Told::ByItself);
+        }
+        let verdict = if self.cannot_repeat(step, start) {
+            Verdict::NEW
+        } else {
+            self.judge_new(segment, start, end)
+        };
+        if verdict == Verdict::NEW && !is_late && self.is_lost_by_mark(segment) {
+            let verdict = self.lost_tail_of_timers(start, end, segment, Evidence::Ecn);
+            return (verdict, Told::ByItself);
+        }
+        (verdict, Told::ByOrder)
+    }
+
+    /// A segment at or above the highest byte seen is new, unless all copies before it were lost
+    /// upstream and nothing sent after them arrived: then only skipped ids tell.
+    pub(super) fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
+        // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
+        // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.
+        // A repair may go on for bytes above the highest seen, for a round trip after the last repeat.
+        let repairs = self.is_repairing_tail(segment.at);
+        let is_quiet = self.is_quiet(segment.at);
+        if !repairs && !is_quiet {
+            return Verdict::NEW;
+        }
+        // Of a counter of all connections, ids were skipped by others of these.
+        if !self.are_ids_unshared() {
+            return Verdict::NEW;
+        }
+        // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
+        // or most of a usual one, which a queue may have made much longer.
+        let usual_ns = if repairs {
+            self.delays.downstream.recent_ns() + self.delays.upstream.recent_ns()
+        } else {
+            self.delays.round_trip_ns()
+        };
+        let round_trip_ns = self.delays.shortest_round_trip_ns().max(usual_ns / 4 * 3);
+        // While one half is unknown, only a timer's time is long enough for certain.
+        let round_trip_ns = match self.delays.upstream.min_ns() {
+            Some(_) => round_trip_ns,
+            None => self.delays.run_out_ns(),
+        };
+        let above = end - self.high;
+        let len = segment.payload_len;
+        let mss = self.skipped_len(above, len);
+        // While SACK tells of losses there is no probe (RFC 8985 section 7.2), and a timer repeats the lowest bytes
+        // first.
+        let steered = self.sack.are_seen
+            && !self.emissions.repeats_all()
+            && self.una.is_some_and(|una| una < start)
+            && (self.has_repair_open() || self.board.highest_end().is_some());
+        // A probe repeats the last packet alone, a repair what lies below it first: that was skipped twice, and counted
+        // once where a timer brings it.
+        let hole = (above - i64::from(len)).max(0);
+        let below = if self.may_be_probed(segment.at) || self.emissions.repeats_all() {
+            hole
+        } else {
+            2 * hole
+        };
+        let by = segment.at.plus_ns(-round_trip_ns);
+        if self
+            .emissions
+            .was_sent_before(above, below, len, mss, by, steered)
+        {
+            self.lost_tail(start, end, segment, Evidence::IpId)
+        } else {
+            Verdict::NEW
+        }
+    }
+
+    /// Whether a packet at or above the highest byte seen that begins at `start` is new for certain: what was
+    /// skipped and is here now, however late; and what leaves bytes out right behind a repeat, as two packets
+    /// after a timeout do (RFC 5682 section 2.1), since what is repeated is repeated in order.
+    pub(super) fn cannot_repeat(&self, step: Step, start: i64) -> bool {
+        let follows_repeat = self.repair.is_of_tail || self.is_highest_repeat();
+        let leaves_out = follows_repeat && start > self.high && !self.may_go_on_at(start);
+        matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
+    }
+
+    /// Whether a repair before any timer may go on at `start`: what lies between the highest byte seen and that may
+    /// have been repeated by what was skipped since.
+    fn may_go_on_at(&self, start: i64) -> bool {
+        let packets = (start - self.high) / i64::from(self.packet_size.full());
+        let skipped = self.emissions.skipped_at(self.high);
+        !self.emissions.repeats_all()
+            && skipped.is_some_and(|skipped| i64::from(skipped) >= packets)
+    }
+
+    /// Whether the last data packet repeated bytes, and none above them had been repeated in that repair.
+    fn is_highest_repeat(&self) -> bool {
+        self.repair
+            .last_repeat
+            .end(self.high)
+            .is_some_and(|end| self.emissions.repeated_to().is_none_or(|to| to <= end))
+    }
+
+    /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
+    pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
+        let pause_ns = self.times.data_at.map_or(0, |last| at.since(last));
+        let lately =
+            self.repair.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
+        self.repair.goes_on() || self.repair.is_of_tail || lately
+    }
+
+    /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
+    pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
+        // One that SACK steers goes on for what was lost above all that arrived.
+        let steered = self.sack.are_seen && !self.emissions.repeats_all();
+        self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
+    }
+
+    /// The same as [`lost_tail`](Self::lost_tail) where it is told of each packet: what goes on with a timer's repeat above
+    /// the highest byte seen had been given up with it (RFC 6675 section 5.1).
+    fn lost_tail_of_timers(
+        &mut self,
+        start: i64,
+        end: i64,
+        segment: &Segment,
+        evidence: Evidence,
+    ) -> Verdict {
+        let mut verdict = self.lost_tail(start, end, segment, evidence);
+        let index = self.in_flight.overlapping(start - 1, start).start;
+        let below = self.in_flight.get(index).map(|below| below.verdict.reason);
+        if verdict.reason == Some(Reason::Fast)
+            && self.repair.is_of_tail
+            && below == Some(Some(Reason::Timeout))
+        {
+            verdict.reason = Some(Reason::Timeout);
+        }
+        verdict
+    }
+
+    pub(super) fn lost_tail(
+        &mut self,
+        start: i64,
+        end: i64,
+        segment: &Segment,
+        evidence: Evidence,
+    ) -> Verdict {
+        Verdict {
+            class: Class::Retransmission,
+            reason: Some(self.reason(start, end, segment.at)),
+            lost: Some(LossPlace::Upstream),
+            evidence,
+            confidence: Confidence::Medium,
+        }
+    }
+}

@@ -366,7 +366,7 @@ impl HalfFlow {
         let (verdict, how) = self.judge_higher(segment, (start, end), step);
         let repeats = verdict.class == Class::Retransmission;
         // It is told when it is known that ids count.
-        let is_told = how != Told::ByOrder;
+        let is_told = how != Told::Order;
         let is_early = repeats && !is_told && self.emissions.is_early();
         if is_early {
             self.hold_early(segment.at, start, end, verdict);
@@ -400,7 +400,7 @@ impl HalfFlow {
             sent.marks.set(Marks::RESENT);
         }
         let mut taken = Taken::of(verdict, len, len);
-        if how == Told::BySentTo && self.are_skipped_told() {
+        if how == Told::SentTo && self.are_skipped_told() {
             sent.marks.take(Marks::LOST_UPSTREAM);
             taken.lost_upstream = false;
         }

@@ -11,11 +11,11 @@ use crate::time::CaptureTime;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told {
     /// By ids that were skipped, or nothing tells otherwise.
-    ByOrder,
+    Order,
     /// Its sender was known to have sent that far.
-    BySentTo,
+    SentTo,
     /// By what its receiver reported, or its own mark.
-    ByItself,
+    Itself,
 }
 
 impl HalfFlow {
@@ -29,18 +29,18 @@ impl HalfFlow {
         let is_late = matches!(step, Step::Behind(_));
         if segment.payload_len <= 1 && self.window.is_closed() {
             let verdict = Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High);
-            return (verdict, Told::ByOrder);
+            return (verdict, Told::Order);
         }
         if self.emission_by_mark(segment) == Some(Emission::First) {
-            return (Verdict::NEW, Told::ByItself);
+            return (Verdict::NEW, Told::Itself);
         }
         if self.was_sent(segment, end, step) {
             let evidence = self.emissions.sent_to_evidence();
             let verdict = self.lost_tail_of_timers(start, end, segment, evidence);
-            return (verdict, Told::BySentTo);
+            return (verdict, Told::SentTo);
         }
         if !is_late && let Some(verdict) = self.judge_below_report(start, end, segment.at) {
-            return (verdict, Told::ByItself);
+            return (verdict, Told::Itself);
         }
         let verdict = if self.cannot_repeat(step, start) {
             Verdict::NEW
@@ -49,9 +49,9 @@ impl HalfFlow {
         };
         if verdict == Verdict::NEW && !is_late && self.is_lost_by_mark(segment) {
             let verdict = self.lost_tail_of_timers(start, end, segment, Evidence::Ecn);
-            return (verdict, Told::ByItself);
+            return (verdict, Told::Itself);
         }
-        (verdict, Told::ByOrder)
+        (verdict, Told::Order)
     }
 
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost

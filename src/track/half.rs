@@ -240,6 +240,9 @@ impl HalfFlow {
         if !self.sent_data {
             self.on_first_data(segment, start);
         }
+        if step.skipped() > 0 && self.repair.timeout.is_some() {
+            self.note_lost_edge(start, segment.at);
+        }
         if start < self.high {
             self.emissions.take_piece();
             self.doubt_timeout(dir, (start, end), segment.at, sink);

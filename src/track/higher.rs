@@ -47,7 +47,7 @@ impl HalfFlow {
         } else {
             self.judge_new(segment, start, end)
         };
-        if verdict == Verdict::NEW && !is_late && self.is_lost_by_mark(segment) {
+        if verdict == Verdict::NEW && self.is_lost_by_mark(segment) {
             let verdict = self.lost_tail_of_timers(start, end, segment, Evidence::Ecn);
             return (verdict, Told::Itself);
         }
@@ -163,10 +163,7 @@ impl HalfFlow {
         let mut verdict = self.lost_tail(start, end, segment, evidence);
         let index = self.in_flight.overlapping(start - 1, start).start;
         let below = self.in_flight.get(index).map(|below| below.verdict.reason);
-        if verdict.reason == Some(Reason::Fast)
-            && self.repair.is_of_tail
-            && below == Some(Some(Reason::Timeout))
-        {
+        if verdict.reason == Some(Reason::Fast) && below == Some(Some(Reason::Timeout)) {
             verdict.reason = Some(Reason::Timeout);
         }
         verdict

@@ -43,7 +43,11 @@ pub(super) struct Marking {
 impl Marking {
     /// Both sides opened; `is_agreed`: and agreed on ECN as RFC 3168 has it.
     pub(super) fn on_agreement(&mut self, is_agreed: bool) {
-        self.is_agreed = is_agreed;
+        if is_agreed {
+            self.is_agreed = true;
+        } else {
+            *self = Self::default();
+        }
     }
 
     /// Whether a packet with payload that goes on with the stream and has this field tells more than that.
@@ -68,10 +72,6 @@ impl Marking {
 
     /// Which emission of its payload a segment is, as far as marks tell.
     fn emission(self, segment: &Segment) -> Option<Emission> {
-        // What a SYN carries is never marked.
-        if !self.is_agreed || segment.flags.has(TcpFlags::SYN) {
-            return None;
-        }
         match segment.ecn {
             Ecn::NotEct => self.marks_new.then_some(Emission::Again),
             _ => (self.spares_others && !self.marks_others).then_some(Emission::First),
@@ -89,7 +89,7 @@ impl Marking {
     /// Takes note of a segment with payload that was judged, all of which is what `verdict` says.
     #[inline]
     pub(super) fn note_data(&mut self, segment: &Segment, verdict: Verdict) {
-        if self.is_agreed && !segment.flags.has(TcpFlags::SYN) {
+        if self.is_agreed {
             self.learn(segment, verdict);
         }
     }

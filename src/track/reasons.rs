@@ -108,6 +108,10 @@ impl HalfFlow {
             self.repair.timeout = None;
             return Reason::Fast;
         }
+        if is_outstanding && self.sack.are_seen && self.is_lost_edge(after, start, at) {
+            self.repair.timeout = None;
+            return Reason::Fast;
+        }
         // What was outstanding when it ran out is lost to its sender, which does not enter fast recovery before all of
         // it is acknowledged, whatever SACK reports in the meantime (RFC 6675 section 5.1, RFC 6582 section 4).
         // What was sent since may have been asked for by what is reported above.

@@ -50,6 +50,8 @@ pub(super) struct AfterTimeout {
     untold_from: i64,
     /// What was acknowledged when new data passed last, and how often that was more than before.
     answered: (Option<i64>, u8),
+    /// The left edge whose repeat was lost before it came here, and when what was sent next passed.
+    lost_edge: Option<(i64, CaptureTime)>,
 }
 
 impl AfterTimeout {
@@ -109,6 +111,7 @@ impl HalfFlow {
             taken_back: false,
             untold_from: self.first_untold(),
             answered: (self.una, 0),
+            lost_edge: None,
         };
         self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
@@ -127,6 +130,46 @@ impl HalfFlow {
         {
             after.until = start;
         }
+    }
+
+    /// Data that begins at `start`, with nothing left out before it, passes at `at` behind ids that were skipped. After a
+    /// timeout, in a repair of all that was outstanding, they were of repeats, of which the left edge comes first, unless
+    /// that has been repeated already (METRICS.md RF1).
+    pub(super) fn note_lost_edge(&mut self, start: i64, at: CaptureTime) {
+        let tells = self.ids.counts() && self.are_ids_unshared() && !self.owes_ack;
+        let Some(edge) = self
+            .una
+            .filter(|&una| tells && una < start && start <= self.high)
+        else {
+            return;
+        };
+        let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(i64::MAX));
+        let has_heard = (self.times.progress_at).is_some_and(|heard| at.since(heard) >= trip_ns);
+        let repeated_at = self.copy_before(edge).map(|copy| copy.at);
+        if let Some(after) = self.repair.timeout.as_deref_mut()
+            && has_heard
+            && edge < after.until
+            && repeated_at < Some(after.at)
+            && after.lost_edge.is_none_or(|(known, _)| known < edge)
+        {
+            after.lost_edge = Some((edge, at));
+        }
+    }
+
+    /// Whether what begins at `start` and passes at `at` repeats the left edge a round trip after a repeat of it that was
+    /// lost before it came here, as told by what was sent after that and has been reported (RFC 8985 section 6.2).
+    pub(super) fn is_lost_edge(&self, after: &AfterTimeout, start: i64, at: CaptureTime) -> bool {
+        let Some((edge, since)) = after.lost_edge else {
+            return false;
+        };
+        let is_reported = |highest| {
+            self.in_flight
+                .has_reported(&(since..CaptureTime::MAX), highest)
+        };
+        edge == start
+            && self.una == Some(start)
+            && at.since(since) >= nearly(self.delays.shortest_round_trip_ns())
+            && self.board.highest_end().is_some_and(is_reported)
     }
 
     /// Whether the left edge was repeated before as its sender was asked for it, in a repair that goes on.
@@ -222,7 +265,7 @@ impl HalfFlow {
         now: Verdict,
         sink: &mut S,
     ) -> bool {
-        if sent.verdict.reason != Some(Reason::TailProbe) || sent.copies > 1 {
+        if sent.verdict.reason != Some(Reason::TailProbe) {
             return self.judge_repeat(dir, (sent.start, sent.end()), now, sink);
         }
         let now = Verdict {

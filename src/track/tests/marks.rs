@@ -90,10 +90,19 @@ fn who_gives_up_marking_repeats_nothing() {
          190 B>A ack 4000
          900 A>B data 4000..5000";
     assert_eq!(last(&trace), "900 new 4000..5000");
-    let third = trace.replace("161 A>B data 3000..4000", "161 A>B data 3000..4000 ect");
+    // They are counted in a row.
+    let apart = trace.replace(
+        "190 B>A ack 4000
+         900 A>B data 4000..5000",
+        "162 A>B data 4000..5000 ect
+         163 A>B data 5000..6000
+         190 B>A ack 6000
+         900 A>B data 6000..7000",
+    );
+    let apart = apart.replace("161 A>B data 3000..4000", "161 A>B data 3000..4000 ect");
     assert_eq!(
-        last(&third),
-        "900 retransmission 4000..5000 timeout upstream ecn"
+        last(&apart),
+        "900 retransmission 6000..7000 timeout upstream ecn"
     );
 }
 
@@ -104,7 +113,7 @@ fn no_more_was_lost_than_the_window_has_room_for() {
         + "100 A>B data 0..1000 ect
            130 B>A ack 1000 win 40\n";
     for packet in 1..12_i64 {
-        let (at, start) = (600 + 40 * packet, 1000 * packet);
+        let (at, start) = (600 + 40 * packet + packet / 6 * 1000, 1000 * packet);
         let end = start + 1000;
         let _ = writeln!(trace, "{at} A>B data {start}..{end}");
         let _ = writeln!(trace, "{} B>A ack {end} win 40", at + 30);
@@ -117,6 +126,14 @@ fn no_more_was_lost_than_the_window_has_room_for() {
     // 40 by the scale of 7: 5,120 bytes.
     let told = [["retransmission"; 6].as_slice(), &["new"; 5]].concat();
     assert_eq!(classes[1..], told);
+    // It counts from the last new packet on.
+    let twice = trace.replace("5000..6000", "5000..6000 ect");
+    let rows = play(&twice).rows;
+    assert_eq!(rows[5].verdict.class, Class::New);
+    let again = rows
+        .iter()
+        .filter(|row| row.verdict.class == Class::Retransmission);
+    assert_eq!(again.count(), 4 + 6);
 }
 
 #[test]
@@ -208,6 +225,68 @@ fn what_fills_a_hole_is_late_where_it_is_marked() {
 }
 
 #[test]
+fn a_mark_tells_of_nothing_as_long_as_its_sender_may_mark_all() {
+    // A answers, and nothing is known of it but its SYN-ACK, which who marks all may send without the mark, too.
+    let answers = "0 B>A syn ece cwr
+         10 A>B syn ack 0 ece
+         30 B>A ack 0
+         ";
+    let trace = filled(140, "ect").replace(AGREED, answers);
+    let told = last(&trace);
+    assert!(
+        told.starts_with("140 retransmission 1000..2000 fast upstream sack"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_not_certain_to_be_a_repeat_does_not_tell_how_repeats_are_marked() {
+    // Ids that were skipped told that 4000..5000 is a repeat, as nothing was known of marks. Then 6000..7000 is one for
+    // certain, without a mark, and what fills the hole at 9000 is marked.
+    let trace = "0 B>A syn ece cwr
+         10 A>B syn ack 0 ece
+         30 B>A ack 0
+         100 A>B data 0..1000 ect id 2
+         101 A>B data 1000..2000 ect id 3
+         102 A>B data 2000..3000 ect id 4
+         103 A>B data 3000..4000 ect id 5
+         130 B>A ack 4000
+         600 A>B data 4000..5000 ect id 7
+         630 B>A ack 5000
+         640 A>B data 5000..6000 ect id 8
+         641 A>B data 6000..7000 ect id 9
+         670 B>A ack 6000
+         1000 A>B data 6000..7000 id 10
+         1030 B>A ack 7000
+         1040 A>B data 7000..8000 ect id 11
+         1041 A>B data 8000..9000 ect id 12
+         1070 B>A ack 9000
+         1600 A>B data 9000..10000 ect id 15";
+    let rows = play(trace).rows;
+    let classes: Vec<Class> = rows[4..].iter().map(|row| row.verdict.class).collect();
+    let (new, again) = (Class::New, Class::Retransmission);
+    assert_eq!(classes, [again, new, new, again, new, new, new]);
+}
+
+#[test]
+fn new_bytes_behind_repeated_ones_do_not_give_up_marking() {
+    // As senders repeat small segments put together, what is partly new has no mark.
+    let mut trace = AGREED.to_owned()
+        + "100 A>B data 0..1000 ect
+           130 B>A ack 1000\n";
+    for packet in 1..5_i64 {
+        let (at, start) = (500 * packet, 1000 * packet);
+        let _ = writeln!(trace, "{at} A>B data {}..{}", start - 500, start + 1000);
+        let _ = writeln!(trace, "{} B>A ack {}", at + 30, start + 1000);
+    }
+    trace.push_str("3000 A>B data 5000..6000");
+    assert_eq!(
+        last(&trace),
+        "3000 retransmission 5000..6000 timeout upstream ecn"
+    );
+}
+
+#[test]
 fn what_passed_before_is_a_copy_of_the_network_where_both_are_marked() {
     let trace = AGREED.to_owned()
         + "100 A>B data 0..1000 ect
@@ -220,6 +299,18 @@ fn what_passed_before_is_a_copy_of_the_network_where_both_are_marked() {
         last(&again),
         "102 retransmission 1000..2000 fast downstream seen_before"
     );
+}
+
+#[test]
+fn of_several_copies_the_mark_does_not_tell_which_came_again() {
+    // The original had passed, so what comes behind its repeat is no late original.
+    let trace = AGREED.to_owned()
+        + "100 A>B data 0..1000 ect
+           101 A>B data 1000..2000 ect
+           120 B>A ack 1000
+           400 A>B data 1000..2000
+           401 A>B data 1000..2000 ect";
+    assert!(!last(&trace).contains("reordered"), "{}", last(&trace));
 }
 
 #[test]

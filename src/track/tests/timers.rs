@@ -580,3 +580,36 @@ fn a_timers_first_repeat_is_known_by_all_that_is_left_out_behind_it() {
     assert_eq!(reasons(&trace(290, 731, 20_000)), fast);
     assert_eq!(reasons(&trace(700, 721, 20_000)), fast);
 }
+
+#[test]
+fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it_came_here() {
+    // The timer repeats 1000..2000. Of its ACK the sender repeats 3000..4000, id 11, which is lost again, and goes on with
+    // new data. That is reported, so the repeat is known to be lost (RFC 8985 section 6.2): no timer's work goes on.
+    let trace = |new: u16, reported: &str, at: u16| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 2000..3000 id 4
+             102 A>B data 4000..5000 id 6
+             103 A>B data 5000..6000 id 7
+             104 A>B data 6000..7000 id 8
+             120 B>A ack 1000
+             121 B>A ack 1000 sack 2000..3000
+             122 B>A ack 1000 sack 4000..5000 sack 2000..3000
+             123 B>A ack 1000 sack 4000..6000 sack 2000..3000
+             124 B>A ack 1000 sack 4000..7000 sack 2000..3000
+             700 A>B data 1000..2000 id 10
+             720 B>A ack 3000 sack 4000..7000
+             730 A>B data 7000..8000 id {new}
+             750 B>A ack 3000 {reported}
+             {at} A>B data 3000..4000 id {}",
+            new + 1
+        ))
+    };
+    let reported = "sack 4000..8000";
+    assert_eq!(last_reason(&trace(12, reported, 760)), Some(Reason::Fast));
+    // It is the first repeat of these where no id was skipped, or none that can be known to be lost.
+    let timeout = Some(Reason::Timeout);
+    assert_eq!(last_reason(&trace(11, reported, 760)), timeout);
+    assert_eq!(last_reason(&trace(12, "sack 4000..7000", 760)), timeout);
+    assert_eq!(last_reason(&trace(12, reported, 751)), timeout);
+}

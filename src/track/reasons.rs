@@ -96,19 +96,19 @@ impl HalfFlow {
         // The timer gave up what was sent before it ran out, once. A repeat that was made since is lost, too, as ACKs
         // of what was sent later tell a round trip after it, and its sender enters fast recovery (RFC 8985 section
         // 6.2); or the timer, which SACK does not set anew (RFC 6298 section 5.3), has run out again.
+        let seen_at = || {
+            let earlier = self.copy_before(start).map(|earlier| earlier.at);
+            let is_late =
+                |earlier| at.since(earlier) >= nearly(self.delays.shortest_round_trip_ns());
+            earlier.filter(|&earlier| earlier >= after.at && is_late(earlier))
+        };
         if is_outstanding
             && self.sack.are_seen
-            && let Some(earlier) = self.copy_before(start)
-            && earlier.at >= after.at
-            && at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns())
+            && let Some(earlier) = seen_at().or_else(|| self.lost_edge_at(after, start, at))
         {
-            if start <= una && at.since(earlier.at) > timer_ns {
+            if start <= una && at.since(earlier) > timer_ns {
                 return self.timed_out(at, (end - start) as u32);
             }
-            self.repair.timeout = None;
-            return Reason::Fast;
-        }
-        if is_outstanding && self.sack.are_seen && self.is_lost_edge(after, start, at) {
             self.repair.timeout = None;
             return Reason::Fast;
         }

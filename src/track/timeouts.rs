@@ -156,20 +156,29 @@ impl HalfFlow {
         }
     }
 
-    /// Whether what begins at `start` and passes at `at` repeats the left edge a round trip after a repeat of it that was
-    /// lost before it came here, as told by what was sent after that and has been reported (RFC 8985 section 6.2).
-    pub(super) fn is_lost_edge(&self, after: &AfterTimeout, start: i64, at: CaptureTime) -> bool {
-        let Some((edge, since)) = after.lost_edge else {
-            return false;
-        };
-        let is_reported = |highest| {
-            self.in_flight
-                .has_reported(&(since..CaptureTime::MAX), highest)
-        };
-        edge == start
-            && self.una == Some(start)
-            && at.since(since) >= nearly(self.delays.shortest_round_trip_ns())
-            && self.board.highest_end().is_some_and(is_reported)
+    /// When the left edge was repeated by what was lost before it came here, or a little later, if what begins at `start`
+    /// and passes at `at` repeats it a round trip after that, and what was sent since has been reported (RFC 8985 section
+    /// 6.2). Who knows by that repeats it before anything else.
+    pub(super) fn lost_edge_at(
+        &self,
+        after: &AfterTimeout,
+        start: i64,
+        at: CaptureTime,
+    ) -> Option<CaptureTime> {
+        let (_, since) = after.lost_edge.filter(|&(edge, _)| edge == start)?;
+        let highest = self.board.highest_end()?;
+        let soonest_ns = nearly(self.delays.shortest_round_trip_ns());
+        let is_first = self
+            .times
+            .data_at
+            .is_none_or(|last| last.since(since) < soonest_ns);
+        let tells = self.una == Some(start)
+            && is_first
+            && at.since(since) >= soonest_ns
+            && self
+                .in_flight
+                .has_reported(&(since..CaptureTime::MAX), highest);
+        tells.then_some(since)
     }
 
     /// Whether the left edge was repeated before as its sender was asked for it, in a repair that goes on.

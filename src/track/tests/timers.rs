@@ -612,4 +612,11 @@ fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it
     assert_eq!(last_reason(&trace(11, reported, 760)), timeout);
     assert_eq!(last_reason(&trace(12, "sack 4000..7000", 760)), timeout);
     assert_eq!(last_reason(&trace(12, reported, 751)), timeout);
+    // Nor where its sender goes on with something else when it has heard of that.
+    let other = trace(12, reported, 780)
+        .replace("4000 id 13", "4000 id 14")
+        .replace("780 A>B", "765 A>B data 8000..9000 id 13\n780 A>B");
+    assert_eq!(last_reason(&other), timeout);
+    // Nor is it asked for when the timer has run out again.
+    assert_eq!(last_reason(&trace(12, reported, 1000)), timeout);
 }

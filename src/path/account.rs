@@ -377,7 +377,7 @@ impl<'a> Account<'a> {
         let before = at < start && !had_nothing_to_see;
         let delay_max = self.ways[heading as usize].delay_max_ns;
         let ended = note.has.has(Signs::EXIT_ENDED);
-        let after = ended && at.saturating_add(delay_max) > end;
+        let after = ended && at.saturating_add(delay_max) >= end;
         (before || after && !note.has.has(Signs::LATER_LEFT)).then_some(Some((start, end)))
     }
 

@@ -67,8 +67,8 @@ impl Latest {
 /// The newest packet of a flow that was found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newest {
-    /// When it came in.
-    pub(super) came: i64,
+    /// When it came in, and in which frame: of those of one time the later one is newer.
+    pub(super) came: (i64, u64),
     /// Numbers of the slots from which on packets are newer, by point: clocks that are set do not
     /// change the order of records.
     pub(super) behind: [u64; 2],
@@ -78,14 +78,14 @@ pub(super) struct Newest {
 
 impl Newest {
     pub(super) const NONE: Self = Self {
-        came: i64::MIN,
+        came: (i64::MIN, 0),
         behind: [0; 2],
         same_sums: 0,
     };
 
     /// A packet of the flow was found, and had the same checksum, if it had one at both points.
     #[inline]
-    pub(super) fn found(&mut self, same_sums: Option<bool>, came: i64, behind: [u64; 2]) {
+    pub(super) fn found(&mut self, same_sums: Option<bool>, came: (i64, u64), behind: [u64; 2]) {
         self.came = self.came.max(came);
         match same_sums {
             Some(true) => self.same_sums = (self.same_sums + 1).min(2 * SUMS_MIN),

@@ -339,7 +339,7 @@ impl Matcher {
             return;
         };
         let other = slot.packet;
-        let (flow, at) = if let Some((exit, flow)) = left {
+        let (flow, came) = if let Some((exit, flow)) = left {
             let newest = self.newest.get(flow as usize);
             let behind = newest.map_or(0, |newest| newest.behind[side.other() as usize]);
             slot.packet.has.set(Signs::OVERTAKEN, number < behind);
@@ -354,7 +354,7 @@ impl Matcher {
             slot.pass(exit);
             let in_order = &mut self.in_order[side as usize];
             *in_order = in_order.saturating_add(1);
-            (flow, other.at)
+            (flow, (other.at, other.frame))
         } else {
             // Clocks or capturing put it after its exit; it takes its place in the order of
             // arrival all the same.
@@ -371,19 +371,20 @@ impl Matcher {
             early.pass(Exit::of(&other, slot.left_before()));
             slot.packet.state = State::Left;
             self.rings[side as usize].slots.push_back(early);
-            (seen.packet.flow, seen.packet.at)
+            (seen.packet.flow, (seen.packet.at, seen.packet.frame))
         };
         let mut behind = self.rings.each_ref().map(Ring::end);
         behind[side.other() as usize] = number + 1;
         let same_sums = same_sums(&other, &seen.packet);
-        self.note_found(flow as usize, same_sums, (at, behind));
+        self.note_found(flow as usize, same_sums, came, behind);
     }
 
     fn note_found(
         &mut self,
         flow: usize,
         same_sums: Option<bool>,
-        (came, behind): (i64, [u64; 2]),
+        came: (i64, u64),
+        behind: [u64; 2],
     ) {
         if flow >= self.newest.len() {
             self.newest.resize(flow + 1, Newest::NONE);
@@ -391,10 +392,10 @@ impl Matcher {
         self.newest[flow].found(same_sums, came, behind);
     }
 
-    /// When the newest packet of a flow that was found came in.
-    pub(super) fn newest_found(&self, flow: u32) -> i64 {
+    /// When the newest packet of a flow that was found came in, and in which frame.
+    pub(super) fn newest_found(&self, flow: u32) -> (i64, u64) {
         let newest = self.newest.get(flow as usize);
-        newest.map_or(i64::MIN, |newest| newest.came)
+        newest.map_or((i64::MIN, 0), |newest| newest.came)
     }
 
     /// Among the packets with the same headers that wait at the other point, from `head` on: one with

@@ -443,7 +443,7 @@ impl<'a> Walk<'a> {
         // As long as nothing told which way its flow goes, what seems to have appeared may have come in.
         if note.kind == Kind::Lost || (told.is_none() && note.kind == Kind::Appeared) {
             let (Fate::Passed(seen, _) | Fate::Lost(seen) | Fate::Appeared(seen)) = fate;
-            self.look_at_exit(&mut note, seen.at, entry.other());
+            self.look_at_exit(&mut note, (seen.at, seen.frame), entry.other());
         }
         if matches!(self.sink, Sink::Account(_)) {
             if told.is_none() && self.is_aside(note.flow) {
@@ -472,7 +472,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What is known, where a packet would have left that was not found, when it is given up.
-    fn look_at_exit(&self, note: &mut Note, at: i64, exit: Side) {
+    fn look_at_exit(&self, note: &mut Note, came: (i64, u64), exit: Side) {
         // A SYN that nobody answered is repeated before anything else happens: that capture went on, and had nothing to
         // see.
         let is_alone = note.has.has(Signs::SYN) && {
@@ -482,7 +482,7 @@ impl<'a> Walk<'a> {
         let ended = self.trails[exit as usize].next.is_none() && !is_alone;
         let newest = self.matcher.newest_found(note.flow);
         note.has.set(Signs::EXIT_ENDED, ended);
-        note.has.set(Signs::LATER_LEFT, newest >= at);
+        note.has.set(Signs::LATER_LEFT, newest > came);
     }
 
     /// Takes all notes of a spool into account, now that it is time to know clocks and links.

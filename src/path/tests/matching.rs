@@ -290,6 +290,30 @@ fn a_flow_that_is_lost_as_a_whole_goes_the_way_that_its_hosts_tell() {
 }
 
 #[test]
+fn of_two_that_came_in_at_once_the_later_may_leave_when_the_capture_has_ended() {
+    // The second capture ends with the last data packet but one. The last one came in at the same time: where it is
+    // recorded later, nobody knows what became of it; where earlier, what came in behind it has left.
+    let with = |later: bool| {
+        let [mut first, mut second] = download(Some);
+        first.retain(|packet| !packet.back);
+        let last = first.pop().unwrap();
+        let at = first.last().unwrap().at;
+        let last = Packet { at, ..last };
+        first.insert(first.len() - usize::from(!later), last);
+        second.retain(|packet| packet.at <= at + 2 * MS);
+        let hop = hop(&first, &second);
+        let flow = flow(&hop, Heading::Forward);
+        (
+            flow.passed_packets,
+            flow.dropped_packets,
+            flow.undecided_packets,
+        )
+    };
+    assert_eq!(with(true), (39, 0, 1));
+    assert_eq!(with(false), (39, 1, 0));
+}
+
+#[test]
 fn what_no_other_flow_tells_of_is_taken_to_go_forward_both_ways() {
     // Another sender beside the first point: its data and the ACKs of it are at the second one alone, as what joins
     // there is and what leaves for elsewhere.

@@ -73,7 +73,9 @@ run() {
         pids+=($!)
     done
     wait "${pids[@]}"
-    sleep 0.5
+    # The kernel hands packets over by blocks, the last one of which may take a second and more to be full, and what
+    # waits in it is lost when tcpdump ends.
+    sleep 2.5
     kill "${captures[@]}"
     wait "${captures[@]}" || true
     echo "testbed: $folder/$name-in.pcap, $folder/$name-out.pcap"

@@ -534,6 +534,10 @@ fn a_fness_window_behind_the_end_of_the_flows_is_said() {
     assert!(behind.contains(said), "{behind}");
     let within = with("100ms+500ms");
     assert!(!within.contains("--fness-window"), "{within}");
+    // The whole capture is 1.7 s long.
+    let beyond = with("100ms+10s");
+    let said = "s and more of its 10.0 s when both flows of a pair have ended: rates in it count that time, too";
+    assert!(beyond.contains(said), "{beyond}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::capture::{
 use crate::decode::Skip;
 use crate::flow::SHARDS;
 use crate::observe::Span;
+use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
 use super::{FLOWS_SHOWN, counted, grouped, millis, nothing, rate, volume};
@@ -117,6 +118,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
     said.extend(window_behind(capture));
+    said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));
     said.extend(config.capacity.and_then(|capacity| {
         let delivered = capture.delivered_towards_capacity()?;
         overfull((delivered.goodput_bps()?, capacity.bps))
@@ -422,6 +424,29 @@ fn apart(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     ))
 }
 
+/// When the last data of either flow of a pair passed.
+fn last_data(flows: &[Flow<'_>], pair: &Pair) -> Option<CaptureTime> {
+    let ends = [pair.a, pair.b].map(|flow| flows[flow].data_span().map(|span| span.last));
+    ends.into_iter().flatten().max()
+}
+
+/// Whether flows were compared over a time of which both sent nothing in a tenth or more at its end: only
+/// `--fness-window` can ask for that.
+fn window_beyond(capture: &CaptureAnalysis) -> Option<String> {
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let of_window = |pair: &Pair| {
+        let idle_ns = pair.end.since(last_data(&flows, pair)?);
+        let all_ns = pair.end.since(pair.start);
+        (pair.fness.is_some() && idle_ns > all_ns / 10).then_some((idle_ns, all_ns))
+    };
+    let (idle_ns, all_ns) = capture.pairs.pairs.iter().filter_map(of_window).min()?;
+    Some(format!(
+        "the window of --fness-window goes on for {:.1} s and more of its {:.1} s when both flows of a pair have ended: rates in it count that time, too",
+        idle_ns as f64 / 1e9,
+        all_ns as f64 / 1e9
+    ))
+}
+
 /// Whether flows were to be compared when both of them had ended: only `--fness-window` can ask
 /// for that.
 fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
@@ -430,14 +455,10 @@ fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
         return None;
     }
     let flows: Vec<Flow<'_>> = capture.flows().collect();
-    let end_of = |pair: &Pair| {
-        let ends = [pair.a, pair.b].map(|flow| flows[flow].data_span().map(|span| span.last));
-        ends.into_iter().flatten().max()
-    };
     // By how much each window is too late, in ns.
     let late: Vec<i64> = pairs
         .iter()
-        .filter_map(|pair| Some(pair.start.since(end_of(pair)?)))
+        .filter_map(|pair| Some(pair.start.since(last_data(&flows, pair)?)))
         .filter(|&ns| ns > 0)
         .collect();
     let least_ns = *late.iter().min()?;

@@ -133,8 +133,8 @@ impl HalfFlow {
     }
 
     /// Data that begins at `start`, with nothing left out before it, passes at `at` behind ids that were skipped. After a
-    /// timeout, in a repair of all that was outstanding, they were of repeats, of which the left edge comes first, unless
-    /// that has been repeated already (METRICS.md RF1).
+    /// timeout, in a repair of all that was outstanding, they were of repeats, of which the left edge comes first (METRICS.md
+    /// RF1).
     pub(super) fn note_lost_edge(&mut self, start: i64, at: CaptureTime) {
         let tells = self.ids.counts() && self.are_ids_unshared() && !self.owes_ack;
         let Some(edge) = self
@@ -145,11 +145,8 @@ impl HalfFlow {
         };
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(i64::MAX));
         let has_heard = (self.times.progress_at).is_some_and(|heard| at.since(heard) >= trip_ns);
-        let repeated_at = self.copy_before(edge).map(|copy| copy.at);
         if let Some(after) = self.repair.timeout.as_deref_mut()
             && has_heard
-            && edge < after.until
-            && repeated_at < Some(after.at)
             && after.lost_edge.is_none_or(|(known, _)| known < edge)
         {
             after.lost_edge = Some((edge, at));

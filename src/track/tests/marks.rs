@@ -50,6 +50,9 @@ fn a_lost_tail_is_told_by_its_missing_mark() {
         last(&opened_with("ae ece cwr", "ack 0 cwr", &after_silence(""))),
         new
     );
+    // Nor where the last of several answers takes it back.
+    let taken_back = AGREED.replace("30 A", "21 B>A syn ack 0\n30 A");
+    assert_eq!(last(&(taken_back + &after_silence(""))), new);
     // Nor does it where all marks are taken off on the way.
     let bleached = after_silence("").replace(" ect", "");
     assert_eq!(last(&(AGREED.to_owned() + &bleached)), new);

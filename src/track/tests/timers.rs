@@ -612,6 +612,24 @@ fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it
     assert_eq!(last_reason(&trace(11, reported, 760)), timeout);
     assert_eq!(last_reason(&trace(12, "sack 4000..7000", 760)), timeout);
     assert_eq!(last_reason(&trace(12, reported, 751)), timeout);
+    let fast = trace(12, reported, 760);
+    for (was, is) in [
+        // Others of its host may have taken the id, or an ACK that it owed.
+        ("A>B syn", "A>B syn ttl 128 id 0"),
+        ("720 B>A ack", "720 B>A data 0..100 ack"),
+        // It was of what is left out, or passed before the ACK can have been heard of.
+        ("7000..8000 id", "8000..9000 id"),
+        ("720 B", "729 B"),
+    ] {
+        assert!(fast.contains(was));
+        assert_eq!(last_reason(&fast.replace(was, is)), timeout, "{is}");
+    }
+    // The first of such packets tells since when.
+    let two = trace(14, reported, 760).replace(
+        "data 7000..8000 id 14",
+        "data 7000..8000 id 12\n740 A>B data 8000..9000 id 14",
+    );
+    assert_eq!(last_reason(&two), Some(Reason::Fast));
     // Nor where its sender goes on with something else when it has heard of that.
     let other = trace(12, reported, 780)
         .replace("4000 id 13", "4000 id 14")

@@ -30,7 +30,7 @@ impl Composition {
     }
 
     /// Of the flows of a run, by their values of these labels; a run without flows had one, unless it says otherwise.
-    pub(super) fn of_run(run: &StudyRun, places: &[usize]) -> Self {
+    pub(crate) fn of_run(run: &StudyRun, places: &[usize]) -> Self {
         if run.flows.is_empty() {
             let known = run.values.get(Metric::Flows);
             return Self::Same(known.map_or(1, |flows| flows as usize));

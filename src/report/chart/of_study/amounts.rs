@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::{Describe, mean};
-use crate::study::{LabelValue, Metric, PathCapacity, StudyFlow, StudyRun, Values};
+use crate::study::{Composition, LabelValue, Metric, PathCapacity, StudyFlow, StudyRun, Values};
 
 use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes, VALUES_MIN};
@@ -11,7 +11,7 @@ use super::super::canvas::Canvas;
 use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::interval::{Estimate, Spread};
 use super::super::label::count;
-use super::settings::{Page, Part, Setting, composition, name_of};
+use super::settings::{Page, Part, Setting, name_of};
 use super::{Study, StudyCharts, drawn};
 
 /// Settings on one chart of bars.
@@ -29,12 +29,27 @@ impl Study<'_> {
         self.results.runs.iter().filter(|run| run.error.is_none())
     }
 
-    /// What each variant has in a run.
+    /// The labels that tell flows apart: the variant's, and those that make groups.
+    fn telling(&self) -> Vec<usize> {
+        let variant = self.roles.variant;
+        let grouped = self.results.group_by.iter().copied();
+        let others = grouped.filter(|&place| Some(place) != variant);
+        variant.into_iter().chain(others).collect()
+    }
+
+    /// The flows that share the link in a run.
+    pub(super) fn company(&self, run: &StudyRun) -> Composition {
+        Composition::of_run(run, &self.telling())
+    }
+
+    /// What each variant has in a run, its flows of other labels that make groups apart.
     pub(super) fn parts<'r>(&self, run: &'r StudyRun) -> Vec<Part<'r>> {
-        let mut parts: BTreeMap<Option<LabelValue>, Part<'r>> = BTreeMap::new();
+        let telling = self.telling();
+        let mut parts: BTreeMap<Vec<&Option<LabelValue>>, Part<'r>> = BTreeMap::new();
         for flow in &run.flows {
             let variant = self.variant_of(flow);
-            let part = parts.entry(variant.clone()).or_insert_with(|| Part {
+            let kind = telling.iter().map(|&place| &flow.labels[place]);
+            let part = parts.entry(kind.collect()).or_insert_with(|| Part {
                 variant,
                 labels: &flow.labels,
                 values: Vec::new(),
@@ -50,13 +65,13 @@ impl Study<'_> {
                 .variant
                 .and_then(|place| run.labels[place].clone());
             let whole = Part {
-                variant: variant.clone(),
+                variant,
                 labels: &run.labels,
                 values: vec![&run.values],
                 unfinished: vec![false],
                 whole: true,
             };
-            parts.insert(variant, whole);
+            parts.insert(Vec::new(), whole);
         }
         parts.into_values().collect()
     }
@@ -80,7 +95,7 @@ impl Study<'_> {
         let mut found: BTreeMap<Setting, ByVariant> = BTreeMap::new();
         for run in self.runs().filter(|run| of(run)) {
             let parts = self.parts(run);
-            let company = composition(&parts);
+            let company = self.company(run);
             for part in parts {
                 let values: Vec<f64> = part
                     .values
@@ -418,7 +433,7 @@ fn samples(study: &Study<'_>) -> BTreeMap<Setting, Samples> {
     let mut found: BTreeMap<Setting, Samples> = BTreeMap::new();
     for run in study.runs() {
         let parts = study.parts(run);
-        let company = composition(&parts);
+        let company = study.company(run);
         let several = parts.len() > 1;
         for part in parts {
             let setting = settings.setting(part.labels).with(company.clone());

@@ -218,7 +218,7 @@ fn points_over(
     let belongs = |run: &&StudyRun| together.is_none_or(|label| run.labels[label].is_some());
     for run in study.runs().filter(belongs) {
         let parts = study.parts(run);
-        let company = super::settings::composition(&parts);
+        let company = study.company(run);
         for part in parts {
             let x = part.labels[place].clone();
             let Some(x) = x.filter(|x| x.number().is_some()) else {

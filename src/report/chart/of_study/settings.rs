@@ -3,9 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::study::units::Unit;
-use crate::study::{
-    Composition, Label, LabelKind, LabelValue, Metric, StudyResults, UNLABELLED, Values,
-};
+use crate::study::{Composition, Label, LabelKind, LabelValue, StudyResults, UNLABELLED, Values};
 
 /// Settings are dealt out to charts by the values of a label with at most so many of them.
 pub(super) const PARTS_MAX: usize = 12;
@@ -64,15 +62,6 @@ impl Setting {
     }
 }
 
-/// The flows of a run, by variant.
-pub(super) fn composition(parts: &[Part<'_>]) -> Composition {
-    let each = parts.iter();
-    Composition::of(
-        each.map(|part| (part.flows(), name_of(part.variant.as_ref())))
-            .collect(),
-    )
-}
-
 /// What one variant has in a run: all its flows; of a run that was measured elsewhere without them,
 /// the run itself.
 pub(super) struct Part<'r> {
@@ -85,17 +74,6 @@ pub(super) struct Part<'r> {
     pub(super) unfinished: Vec<bool>,
     /// Whether these are of the run.
     pub(super) whole: bool,
-}
-
-impl Part<'_> {
-    /// As groups count them (METRICS.md Y9): a run had one flow, unless it says otherwise.
-    fn flows(&self) -> usize {
-        let told = |values: &&Values| values.get(Metric::Flows);
-        match self.values.first().filter(|_| self.whole).map(told) {
-            Some(told) => told.map_or(1, |flows| flows as usize),
-            None => self.values.len(),
-        }
-    }
 }
 
 /// What is drawn on one chart: settings with what belongs to each.

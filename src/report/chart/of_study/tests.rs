@@ -199,6 +199,35 @@ fn bars_tell_one_flow_from_six_and_from_three_and_three() {
     }
 }
 
+#[test]
+fn flows_that_a_label_tells_apart_are_no_part_of_each_others_mean() {
+    // A long flow beside two short ones of the same variant: 18 Mbit/s, and 2 and 4.
+    let mut draft = Draft::new(&[("role", None)]);
+    for (variant, more) in [("bbr", 0.0), ("cubic", 1e6)]
+        .into_iter()
+        .flat_map(|of| [of; 2])
+    {
+        let of = [18e6, 2e6, 4e6].map(|bps| goodput(variant, bps + more));
+        draft.run(&["bulk"], &[], &of);
+        let role = draft.0.labels[1].value("short").ok();
+        for flow in &mut draft.0.runs.last_mut().unwrap().flows[1..] {
+            flow.labels[1].clone_from(&role);
+        }
+    }
+    let charts = draft.charts(&[]);
+    let canvas = named(&charts, "bars-goodput");
+    let names = texts(canvas).join(" ");
+    assert!(names.contains("1 bulk + 2 short"), "{names}");
+    let cubic = bars_of(canvas, "cubic");
+    let per_mbps = cubic[0] / 19.0;
+    for (heights, means) in [(cubic, [19.0, 4.0]), (bars_of(canvas, "bbr"), [18.0, 3.0])] {
+        assert_eq!(heights.len(), 2);
+        for (height, mean) in heights.iter().zip(means) {
+            assert!((height / per_mbps - mean).abs() < 0.01, "{heights:?}");
+        }
+    }
+}
+
 /// Arrays of flows put together.
 trait Together<'a> {
     fn concat_flows(self) -> Vec<FlowOf<'a>>;

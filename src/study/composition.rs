@@ -16,7 +16,13 @@ pub enum Composition {
 }
 
 /// Values of labels that tell flows apart; what has none is last, as in what runs are called.
-type Kind<'r> = Vec<(bool, Option<&'r LabelValue>)>;
+pub(super) type Kind<'r> = Vec<(bool, Option<&'r LabelValue>)>;
+
+/// The values of some labels, as kinds of flows are ordered by.
+pub(super) fn kind_of<'r>(labels: &'r [Option<LabelValue>], places: &[usize]) -> Kind<'r> {
+    let values = places.iter().map(|&place| labels[place].as_ref());
+    values.map(|value| (value.is_none(), value)).collect()
+}
 
 impl Composition {
     /// From pairs of a count and a kind.
@@ -42,9 +48,8 @@ impl Composition {
         let telling: Vec<usize> = places.iter().filter(differ).copied().collect();
         let mut parts: BTreeMap<Kind<'_>, usize> = BTreeMap::new();
         for flow in &run.flows {
-            let values = telling.iter().map(|&place| flow.labels[place].as_ref());
-            let kind = values.map(|value| (value.is_none(), value));
-            *parts.entry(kind.collect()).or_default() += 1;
+            let kind = kind_of(&flow.labels, &telling);
+            *parts.entry(kind).or_default() += 1;
         }
         let named = parts.into_iter().map(|(values, flows)| {
             let texts = values.into_iter();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::compare::{LevelsOf, comparable};
-use super::composition::Composition;
+use super::composition::{Composition, kind_of};
 use super::labels::LabelValue;
 use super::metrics::{Metric, Values};
 use super::plan::{Compositions, Samples, StudyPlan};
@@ -99,13 +99,13 @@ impl Samplings {
                 samples.push(run.values.clone());
             }
             let samples = groups.entry((SampleKind::Run, kin)).or_default();
-            samples.push(run.values.clone());
-            let mut of_run: BTreeMap<GroupKey, Vec<&Values>> = BTreeMap::new();
+            samples.push(of_run(plan, run));
+            let mut of_flows: BTreeMap<GroupKey, Vec<&Values>> = BTreeMap::new();
             for flow in &run.flows {
                 let key = key_of(plan, &flow.labels);
-                of_run.entry(key).or_default().push(&flow.measure.values);
+                of_flows.entry(key).or_default().push(&flow.measure.values);
             }
-            for (key, values) in of_run {
+            for (key, values) in of_flows {
                 let kin = (key, composition.clone());
                 let samples = groups.entry((SampleKind::Flow, kin)).or_default();
                 match plan.samples {
@@ -149,6 +149,24 @@ impl Samplings {
             })
             .filter(|(_, samples)| !samples.is_empty())
     }
+}
+
+/// The numbers of a run as samples of its group.
+fn of_run(plan: &StudyPlan, run: &StudyRun) -> Values {
+    let mut values = run.values.clone();
+    if let ([first, second], Some(fness)) = (run.flows.as_slice(), values.get(Metric::Fness)) {
+        let flows = [first, second].map(|flow| flow.labels.as_slice());
+        let fness = seen_alike(fness, flows, &plan.group_by);
+        values.set(Metric::Fness, Some(fness));
+    }
+    values
+}
+
+/// The fness of the first of two flows with these labels, as seen from the same one in all runs of a group, whichever
+/// began first: where labels tell them apart, from the one that the composition names first (METRICS.md Y5).
+fn seen_alike(fness: f64, flows: [&[Option<LabelValue>]; 2], group_by: &[usize]) -> f64 {
+    let [first, second] = flows.map(|labels| kind_of(labels, group_by));
+    if second < first { -fness } else { fness }
 }
 
 fn key_of(plan: &StudyPlan, labels: &[Option<LabelValue>]) -> GroupKey {
@@ -325,6 +343,18 @@ mod tests {
         let mut peers = Peers::of(kind, &described);
         let found = peers.of_baseline(&key(&["reno", "deep"]), &groups[0].0);
         found.map(|baseline| baseline.mean)
+    }
+
+    #[test]
+    fn fairness_is_seen_from_one_flow_whichever_began_first() {
+        let seen =
+            |first: &[&str], second: &[&str]| seen_alike(0.5, [&key(first), &key(second)], &[0]);
+        assert!(seen(&["bbr"], &["cubic"]) > 0.0);
+        assert!(seen(&["cubic"], &["bbr"]) < 0.0);
+        // Of two of a kind the first to begin, whatever labels differ that make no groups.
+        assert!(seen(&["bbr", "b"], &["bbr", "a"]) > 0.0);
+        // What has no value is last.
+        assert!(seen_alike(0.5, [&[None], &key(&["bbr"])], &[0]) < 0.0);
     }
 
     /// METRICS.md, rules of Y5.

@@ -5,6 +5,7 @@ mod lengths;
 mod nothing;
 mod pairs;
 pub mod path;
+mod queues;
 mod rotated;
 mod studies;
 mod tables;

@@ -11,6 +11,7 @@ use crate::study::{
 use crate::time::CaptureTime;
 
 use super::lengths::{few_completions, windows_of_different_length};
+use super::queues::{captured_behind_link, queue_never_seen_empty, refuted_buffers};
 use super::warnings::overfull;
 use super::{counted, rate};
 
@@ -28,6 +29,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         few_completions(results),
         refuted_buffers(results),
         captured_behind_link(results),
+        queue_never_seen_empty(plan, results),
         no_repetitions(results),
         measured_twice(results),
     ];
@@ -113,27 +115,6 @@ fn too_many_to_compare(results: &StudyResults) -> Vec<String> {
     said.collect()
 }
 
-/// Runs whose queue is not what the conditions say; one is said of all.
-fn refuted_buffers(results: &StudyResults) -> Option<String> {
-    let refuted = |run: &&StudyRun| run.shortfall.buffer_refuted;
-    first_of(results.runs.iter().filter(refuted).map(|run| {
-        let said = "what waited in its queue contradicts the buffer given: how full the queue was is told by the limit that the drops show, if they show one, and all else by the buffer";
-        (run.name.as_str(), said.to_owned())
-    }))
-}
-
-/// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
-fn captured_behind_link(results: &StudyResults) -> Option<String> {
-    let lacks_queue = |run: &&StudyRun| {
-        let has = |metric| run.values.get(metric).is_some();
-        run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
-    };
-    first_of(results.runs.iter().filter(lacks_queue).map(|run| {
-        let said = "was captured behind the link, so that its round-trip times lack the queue there: where these matter, capture at the sender, or name captures from both sides (`before`, `after`)";
-        (run.name.as_str(), said.to_owned())
-    }))
-}
-
 /// Runs of which single flows have a goodput above the capacity, though all together have not: as a rule flows of a few
 /// packets, of which the first takes no time. One run is said of all.
 fn flows_above_capacity(results: &StudyResults) -> Option<String> {
@@ -188,7 +169,7 @@ fn silent_in_window(results: &StudyResults) -> Option<String> {
 }
 
 /// What is said of the first of some runs, and of how many others it is so.
-fn first_of<'r>(mut said: impl Iterator<Item = (&'r str, String)>) -> Option<String> {
+pub(super) fn first_of<'r>(mut said: impl Iterator<Item = (&'r str, String)>) -> Option<String> {
     let (name, said_of_first) = said.next()?;
     Some(match said.count() {
         0 => format!("{name}: {said_of_first}"),

@@ -1,0 +1,103 @@
+//! What of a study's queues is not as its manifest means it, in words.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use crate::study::{Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
+
+use super::millis;
+use super::studies::first_of;
+
+/// What counts from each flow's own smallest round-trip time.
+const DELAY: Metric = Metric::QueueDelayNsMean;
+
+/// Runs whose queue is not what the conditions say; one is said of all.
+pub(super) fn refuted_buffers(results: &StudyResults) -> Option<String> {
+    let refuted = |run: &&StudyRun| run.shortfall.buffer_refuted;
+    first_of(results.runs.iter().filter(refuted).map(|run| {
+        let said = "what waited in its queue contradicts the buffer given: how full the queue was is told by the limit that the drops show, if they show one, and all else by the buffer";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
+/// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
+pub(super) fn captured_behind_link(results: &StudyResults) -> Option<String> {
+    let lacks_queue = |run: &&StudyRun| {
+        let has = |metric| run.values.get(metric).is_some();
+        run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
+    };
+    first_of(results.runs.iter().filter(lacks_queue).map(|run| {
+        let said = "was captured behind the link, so that its round-trip times lack the queue there: where these matter, capture at the sender, or name captures from both sides (`before`, `after`)";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
+/// Runs of which a flow never saw the queue as empty as another one on its path did, where the summary tells of queueing
+/// delays, which count from each flow's own smallest round-trip time; one is said of all.
+pub(super) fn queue_never_seen_empty(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
+    let tells =
+        |report: &ReportPlan| matches!(report, ReportPlan::Summary { delay: of } if *of == DELAY);
+    if !plan.reports.iter().any(tells) {
+        return None;
+    }
+    let of_run = |run: &StudyRun| {
+        let (own, path) = lacking(run.flows.iter().filter_map(counted_from))?;
+        Some(format!(
+            "{} counts from each flow's own smallest round-trip time, of one {} ms, where another between the same hosts had {} ms: it lacks what that flow always waited; `queue_share` counts from the smallest of all, and `ccanalyze path` measures it",
+            DELAY.name(),
+            millis(own),
+            millis(path)
+        ))
+    };
+    first_of(
+        results
+            .runs
+            .iter()
+            .filter_map(|run| Some((run.name.as_str(), of_run(run)?))),
+    )
+}
+
+/// The hosts of a flow, the smallest round-trip time that its queueing delay counts from, of the whole flow also where a
+/// window counts, and that delay, in ns.
+type CountedFrom = ([IpAddr; 2], f64, f64);
+
+fn counted_from(flow: &StudyFlow) -> Option<CountedFrom> {
+    let (ends, values) = (flow.measure.ends?, &flow.measure.values);
+    let hosts = [ends.sender.ip(), ends.receiver.ip()];
+    let delay_ns = values.get(DELAY)?;
+    Some((hosts, values.get(Metric::RttNsMean)? - delay_ns, delay_ns))
+}
+
+/// Of the flow whose queueing delay lacks a quarter of itself or more, the one that lacks most: its own smallest
+/// round-trip time, and that of another between the same hosts.
+fn lacking(flows: impl Iterator<Item = CountedFrom> + Clone) -> Option<(f64, f64)> {
+    let mut smallest: BTreeMap<[IpAddr; 2], f64> = BTreeMap::new();
+    for (hosts, own, _) in flows.clone() {
+        let known = smallest.entry(hosts).or_insert(own);
+        *known = known.min(own);
+    }
+    let lacks = flows.filter_map(|(hosts, own, delay_ns)| {
+        let least = *smallest.get(&hosts)?;
+        (own - least > delay_ns / 4.0).then_some((own, least))
+    });
+    lacks.max_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_flow_always_waited_is_missed_only_beside_one_between_the_same_hosts() {
+        let hosts = |last: u8| [[10, 0, 0, 1], [10, 0, 0, last]].map(IpAddr::from);
+        // One that begins when another has filled the queue: 54 ms on average, never below 29.
+        let late = (hosts(2), 29e6, 25e6);
+        let first = (hosts(2), 1e6, 53e6);
+        let of = |flows: &[CountedFrom]| lacking(flows.iter().copied());
+        assert_eq!(of(&[first, late]), Some((29e6, 1e6)));
+        assert_eq!(of(&[late]), None);
+        assert_eq!(of(&[(hosts(3), 1e6, 53e6), late]), None);
+        // A millisecond of 25 is not what matters.
+        assert_eq!(of(&[first, (hosts(2), 2e6, 52e6)]), None);
+    }
+}

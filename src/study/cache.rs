@@ -169,6 +169,7 @@ struct RunShape {
     damage: (u64, u64),
     given_up: (u64, u64, bool),
     buffer_refuted: bool,
+    capacity_refuted: bool,
     behind_link: bool,
 }
 
@@ -206,6 +207,7 @@ impl RunShape {
                 run.shortfall.given_up.time_sequences,
             ),
             buffer_refuted: run.shortfall.buffer_refuted,
+            capacity_refuted: run.shortfall.capacity_refuted,
             behind_link: run.shortfall.behind_link,
         }
     }
@@ -240,6 +242,7 @@ impl RunShape {
                     time_sequences,
                 },
                 buffer_refuted: self.buffer_refuted,
+                capacity_refuted: self.capacity_refuted,
                 behind_link: self.behind_link,
             },
         })

@@ -78,6 +78,8 @@ pub struct Shortfall {
     pub given_up: GivenUp,
     /// What waited in the queue contradicts the buffer of the conditions (METRICS.md B6).
     pub buffer_refuted: bool,
+    /// What left the queue contradicts the constant capacity of the conditions (METRICS.md B5).
+    pub capacity_refuted: bool,
     /// It was captured behind the link (METRICS.md R8): round-trip times lack the queue there.
     pub behind_link: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::conditions::{Buffer, Conditions};
+use super::conditions::{Buffer, Conditions, PathCapacity};
 use super::measure::RunMeasure;
 use super::metrics::{Metric, Values};
 use super::window::{BinRange, whole_bins};
@@ -62,6 +62,9 @@ pub(super) fn add(
     }
     let way = &hop.ways[Heading::Forward as usize];
     measure.shortfall.buffer_refuted = way.limit_refuted.is_some();
+    if let Some(PathCapacity::Constant(bps)) = conditions.capacity {
+        measure.shortfall.capacity_refuted = way.contradicts(bps, hop.bin_ns);
+    }
     let queue = Queue {
         hop,
         way,

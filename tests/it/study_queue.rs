@@ -124,6 +124,31 @@ fn a_buffer_that_what_waited_contradicts_is_said_and_not_used() {
     assert_eq!([&occupancies[1], &occupancies[2]], [&occupancies[0]; 2]);
 }
 
+/// The link carried 50 Mbit/s.
+#[test]
+fn a_capacity_that_what_left_contradicts_is_said() {
+    let Some(lab) = shared("lab") else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let lab = lab.canonicalize().unwrap();
+    for (capacity, is_said) in [("50Mbit", false), ("500Mbit", true)] {
+        let scenario = "s1-single-50m-cubic-shallow";
+        let manifest = format!(
+            "[study]\nfolder = \"{}\"\n[[runs]]\nfiles = \"{scenario}/client.pcap.zst\"\nbefore = \"{scenario}/ingress.pcap.zst\"\nafter = \"{scenario}/egress.pcap.zst\"\n[runs.conditions]\ncapacity = \"{capacity}\"\n",
+            lab.display()
+        );
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        );
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let said = "contradicts the capacity given: what is told by that";
+        assert_eq!(run.stderr.contains(said), is_said, "{}", run.stderr);
+    }
+}
+
 /// Captures of another run, and the two the wrong way round.
 #[test]
 fn a_queue_of_something_else_fails_the_run() {

@@ -20,6 +20,15 @@ pub(super) fn refuted_buffers(results: &StudyResults) -> Option<String> {
     }))
 }
 
+/// Runs whose link cannot have had the capacity of the conditions all the time; one is said of all.
+pub(super) fn refuted_capacities(results: &StudyResults) -> Option<String> {
+    let refuted = |run: &&StudyRun| run.shortfall.capacity_refuted;
+    first_of(results.runs.iter().filter(refuted).map(|run| {
+        let said = "what left its queue, and while how much waited there, contradicts the capacity given: what is told by that, such as utilisation and `queue_share`, is wrong; `ccanalyze path` of its two captures tells the link's rate";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
 /// Runs whose round-trip times say nothing of the queue of their link, and no second capture does; one is said of all.
 pub(super) fn captured_behind_link(results: &StudyResults) -> Option<String> {
     let lacks_queue = |run: &&StudyRun| {

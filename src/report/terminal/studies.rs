@@ -11,7 +11,9 @@ use crate::study::{
 use crate::time::CaptureTime;
 
 use super::lengths::{few_completions, windows_of_different_length};
-use super::queues::{captured_behind_link, queue_never_seen_empty, refuted_buffers};
+use super::queues::{
+    captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
+};
 use super::warnings::overfull;
 use super::{counted, rate};
 
@@ -28,6 +30,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         windows_of_different_length(results),
         few_completions(results),
         refuted_buffers(results),
+        refuted_capacities(results),
         captured_behind_link(results),
         queue_never_seen_empty(plan, results),
         no_repetitions(results),

@@ -214,6 +214,14 @@ impl FlowEnds {
         }
     }
 
+    /// Of a flow of which only this is known; `protocol`: IP's number.
+    pub(super) fn of_protocol(src: Endpoint, dst: Endpoint, protocol: u8) -> Self {
+        Self {
+            is_udp: protocol == IP_UDP,
+            ..Self::between(src, dst)
+        }
+    }
+
     fn between(src: Endpoint, dst: Endpoint) -> Self {
         Self {
             src,
@@ -223,6 +231,9 @@ impl FlowEnds {
         }
     }
 }
+
+/// UDP among protocols of IP (RFC 768).
+const IP_UDP: u8 = 17;
 
 /// Whether the ports of sender and receiver of a flow are shown.
 type Ports<'p> = &'p dyn Fn(&FlowEnds) -> (bool, bool);
@@ -273,7 +284,8 @@ pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
 }
 
 /// The same of ends alone.
-pub(super) fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
+#[cfg(test)]
+fn names_of_ends(ends: &[(Endpoint, Endpoint)]) -> Vec<FlowName> {
     let flows = ends.iter().map(|&(src, dst)| FlowEnds::between(src, dst));
     flow_names(&flows.collect::<Vec<_>>())
 }

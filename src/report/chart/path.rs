@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::analyze::counts_beside;
-use crate::path::{Amount, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
+use crate::path::{
+    Amount, FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way,
+};
 
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
-use super::label::{capture_names, names_of_ends};
-use super::palette::{LINES, LINES_MAX, LineStyle, OTHER_NAMES};
+use super::label::{FlowEnds, capture_names, flow_names};
+use super::palette::{LINES, LINES_MAX, LineStyle, OTHER, OTHER_NAMES};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
 use super::{Drawn, save};
@@ -79,18 +81,25 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         last: way.bins.last()?.index,
     };
     let (flows, all) = drawn_flows(hop, way.heading);
-    let left_out = match all - flows.len() {
-        0 => String::new(),
-        1 => "1 smaller flow is not drawn".to_owned(),
-        more => format!("{} smaller flows are not drawn", grouped(more as u64)),
-    };
     let taken: Vec<LineStyle> = flows.iter().map(|&(_, style)| style).collect();
+    let smaller = smaller_drops(hop, way.heading, &flows, all);
+    let left_out = match (all - flows.len(), &smaller) {
+        (0, _) => String::new(),
+        (1, None) => "1 smaller flow is not drawn".to_owned(),
+        (1, Some(_)) => "of 1 smaller flow only drops are drawn".to_owned(),
+        (more, None) => format!("{} smaller flows are not drawn", grouped(more as u64)),
+        (more, Some(_)) => format!(
+            "of {} smaller flows only drops are drawn",
+            grouped(more as u64)
+        ),
+    };
     let parts = [
         way.queue()
             .and_then(|way| queue(way, hop.bin_ns, queue_style(&taken))),
         by_flow(
             &flows,
             delay_samples,
+            None,
             "Delay",
             PlotScale::Linear(Quantity::DELAY),
             Drawing::Band,
@@ -98,6 +107,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         by_flow(
             &flows,
             drop_samples,
+            smaller.clone(),
             "Drops",
             PlotScale::Linear(Quantity::RETRANSMISSIONS.called("Drops")),
             Drawing::Steps,
@@ -183,6 +193,43 @@ impl Unit {
     }
 }
 
+/// What was dropped of the flows of a way that are not `drawn`, together; `None` where that is nothing.
+fn smaller_drops(
+    hop: &Hop,
+    heading: Heading,
+    drawn: &[(&PathFlow, LineStyle)],
+    all: usize,
+) -> Option<Line> {
+    let flows = hop.flows.iter().flatten();
+    let smaller = flows
+        .filter(|flow| flow.heading == heading && !drawn.iter().any(|of| of.0.key == flow.key));
+    let samples = dropped_together(smaller.flat_map(|flow| &flow.bins))?;
+    let name = match all - drawn.len() {
+        1 => "1 smaller flow".to_owned(),
+        more => format!("{} smaller flows", grouped(more as u64)),
+    };
+    Some(Line {
+        name,
+        style: OTHER,
+        samples,
+    })
+}
+
+/// Packets dropped in each bin of several flows; `None` where there are none.
+fn dropped_together<'b>(bins: impl Iterator<Item = &'b FlowBin>) -> Option<Vec<Sample>> {
+    let mut dropped: BTreeMap<i64, u64> = BTreeMap::new();
+    for bin in bins {
+        *dropped.entry(bin.index).or_default() += bin.dropped_packets;
+    }
+    let samples = dropped.iter().map(|(&bin, &packets)| Sample {
+        bin,
+        value: packets as f64,
+        range: None,
+    });
+    let any = dropped.values().any(|&packets| packets > 0);
+    any.then(|| samples.collect())
+}
+
 /// How the queue looks beside flows that look like these.
 fn queue_style(taken: &[LineStyle]) -> LineStyle {
     if taken.contains(&QUEUE) {
@@ -246,22 +293,24 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
 fn by_flow(
     flows: &[(&PathFlow, LineStyle)],
     samples: fn(&PathFlow) -> Vec<Sample>,
+    together: Option<Line>,
     what: &'static str,
     scale: PlotScale,
     drawing: Drawing,
 ) -> Option<Plot> {
-    let ends: Vec<_> = flows
+    let ends: Vec<FlowEnds> = flows
         .iter()
-        .map(|(flow, _)| (flow.key.src, flow.key.dst))
+        .map(|(flow, _)| FlowEnds::of_protocol(flow.key.src, flow.key.dst, flow.key.protocol))
         .collect();
     let lines: Vec<Line> = flows
         .iter()
-        .zip(names_of_ends(&ends))
+        .zip(flow_names(&ends))
         .map(|(&(flow, style), name)| Line {
             name: name.to_string(),
             style,
             samples: samples(flow),
         })
+        .chain(together)
         .filter(|line| line.samples.iter().any(|sample| sample.value > 0.0))
         .collect();
     let extent = Plot::extent_of(&lines)?;
@@ -312,6 +361,20 @@ const IDLE_MAX: usize = 100_000;
 mod tests {
     use super::*;
     use crate::path::Link;
+
+    #[test]
+    fn drops_of_flows_that_are_not_drawn_are_so_together() {
+        let bin = |index, dropped_packets| FlowBin {
+            index,
+            dropped_packets,
+            ..FlowBin::default()
+        };
+        let (one, other) = ([bin(3, 2), bin(4, 0)], [bin(1, 1), bin(3, 4)]);
+        let together = dropped_together(one.iter().chain(&other)).unwrap();
+        let values: Vec<(i64, f64)> = together.iter().map(|of| (of.bin, of.value)).collect();
+        assert_eq!(values, [(1, 1.0), (3, 6.0), (4, 0.0)]);
+        assert!(dropped_together(one[1..].iter()).is_none());
+    }
 
     fn way(bins: Vec<QueueBin>) -> Way {
         Way {

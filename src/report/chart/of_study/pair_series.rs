@@ -114,8 +114,12 @@ fn draw(
         let parts = parts.map(|part| (name.clone(), part.iter().filter_map(point).collect()));
         parts.collect::<Vec<(String, Vec<(f64, Estimate)>)>>()
     };
+    // Runs in which one of them began clearly first have a chart of their own.
+    let mut pairs = page.entries.iter().flat_map(|(_, pairs)| pairs.keys());
+    let has_orders = pairs.any(|of| (&of.0, &of.1) == (a, b) && of.2.is_some());
     let order = match (order, is_same) {
         (Some(first), false) => format!(", {} first", names[*first]),
+        (None, false) if has_orders => ", begun together".to_owned(),
         _ => String::new(),
     };
     let condition = page.common.words();

@@ -83,6 +83,19 @@ fn orders_of_start_are_apart_where_they_matter() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].contains("bbr | cubic, bbr first"), "{found:?}");
     assert!(found[1].contains("bbr | cubic, cubic first"), "{found:?}");
+    // Beside these it is said of runs in which both begin at once, and of such alone it goes without saying.
+    let at_once = [bbr, ("cubic", 1, 2e6)];
+    let found = of_pairs(&drawn(&[[bbr, cubic], [bbr, cubic], at_once, at_once]));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(
+        found[0].contains("bbr | cubic, begun together"),
+        "{found:?}"
+    );
+    let found = of_pairs(&drawn(&[at_once, at_once]));
+    assert!(
+        !found[0].contains("together,") && !found[0].contains("begun"),
+        "{found:?}"
+    );
     // Of a window that both have from its beginning on, too.
     let runs = [[bbr, cubic], turned, [bbr, cubic], turned];
     let mut draft = draft_of(&runs);

@@ -617,13 +617,16 @@ fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it
         // Others of its host may have taken the id, or an ACK that it owed.
         ("A>B syn", "A>B syn ttl 128 id 0"),
         ("720 B>A ack", "720 B>A data 0..100 ack"),
-        // It was of what is left out, or passed before the ACK can have been heard of.
-        ("7000..8000 id", "8000..9000 id"),
+        // It passed before the ACK can have been heard of.
         ("720 B", "729 B"),
     ] {
         assert!(fast.contains(was));
         assert_eq!(last_reason(&fast.replace(was, is)), timeout, "{is}");
     }
+    // It was of what is left out.
+    let left_out = trace(12, "sack 8000..9000 sack 4000..7000", 760);
+    let left_out = left_out.replace("7000..8000 id", "8000..9000 id");
+    assert_eq!(last_reason(&left_out), timeout);
     // The first of such packets tells since when.
     let two = trace(14, reported, 760).replace(
         "data 7000..8000 id 14",

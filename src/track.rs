@@ -443,13 +443,13 @@ impl Connection {
             let step = if is_same { Step::Same } else { step };
             on_payload(sender, peer, dir, segment, step, sink);
         } else {
-            sender.marking.note_empty(segment);
             sender.on_empty(dir, segment, again, step, sink);
         }
         if flags.has(TcpFlags::FIN) {
             sender.on_fin(dir, segment, sink);
         }
         if self.handshake.took_round_trip(dir) {
+            sender.marking.note_confirmation(segment);
             self.note_handshake_trip();
         }
         for half in &mut self.halves {

@@ -8,7 +8,7 @@
 use super::copies::WhichCopy;
 use super::half::HalfFlow;
 use super::in_flight::Sent;
-use crate::decode::{Ecn, Segment, TcpFlags};
+use crate::decode::{Ecn, Segment};
 use crate::event::{Class, Confidence, Evidence, Verdict};
 
 /// So many new packets in a row without the mark, and their sender has given it up.
@@ -60,16 +60,6 @@ impl Marking {
             }
     }
 
-    /// The same of one without payload.
-    #[inline(always)]
-    pub(super) fn tells_more_empty(self, ecn: Ecn) -> bool {
-        self.is_agreed
-            && !match ecn {
-                Ecn::NotEct => self.spares_others,
-                _ => self.marks_others,
-            }
-    }
-
     /// Which emission of its payload a segment is, as far as marks tell.
     fn emission(self, segment: &Segment) -> Option<Emission> {
         match segment.ecn {
@@ -78,10 +68,9 @@ impl Marking {
         }
     }
 
-    /// Takes note of a segment without payload.
-    #[inline]
-    pub(super) fn note_empty(&mut self, segment: &Segment) {
-        if self.is_agreed && !segment.flags.any(TcpFlags::SYN.with(TcpFlags::RST)) {
+    /// Takes note of the segment that completes the handshake.
+    pub(super) fn note_confirmation(&mut self, segment: &Segment) {
+        if self.is_agreed && segment.payload_len == 0 {
             self.note_other(segment.ecn);
         }
     }

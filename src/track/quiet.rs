@@ -38,7 +38,6 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
     if plain.payload_len() == 0 {
         return sender.emissions.is_idle()
             && sender.continues_empty(plain.seq())
-            && !sender.marking.tells_more_empty(plain.ecn())
             && if plain.reports() {
                 // The very ACK that came just now says nothing twice.
                 step != Step::Same && peer.on_next_sack(dir.reversed(), plain, sink)

@@ -162,13 +162,17 @@ impl HalfFlow {
     ) -> Verdict {
         let mut verdict = self.lost_tail(start, end, segment, evidence);
         let index = self.in_flight.overlapping(start - 1, start).start;
-        let below = self.in_flight.get(index).map(|below| below.verdict.reason);
-        if verdict.reason == Some(Reason::Fast) && below == Some(Some(Reason::Timeout)) {
+        let below = self
+            .in_flight
+            .get(index)
+            .and_then(|below| below.verdict.reason);
+        if verdict.reason == Some(Reason::Fast) && below == Some(Reason::Timeout) {
             verdict.reason = Some(Reason::Timeout);
         }
         verdict
     }
 
+    /// That `segment` repeats `start..end`, above the highest byte seen, whose first copy was lost before it came here.
     pub(super) fn lost_tail(
         &mut self,
         start: i64,

@@ -32,6 +32,7 @@ mod first_flights;
 mod held;
 mod limits;
 mod long_flights;
+mod lost_edges;
 mod many_parts;
 mod marks;
 mod merged_copies;

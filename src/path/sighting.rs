@@ -144,6 +144,11 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
+    /// Whether its packets are of UDP.
+    pub(crate) fn is_udp(&self) -> bool {
+        self.protocol == super::others::UDP
+    }
+
     /// Flows beyond those that are told apart.
     pub(super) fn others() -> Self {
         let nobody = Endpoint::v4([0; 4], 0);

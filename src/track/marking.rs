@@ -3,7 +3,7 @@
 //! Where both sides have agreed on ECN, a sender marks new data as ECN-capable, and neither what it repeats nor what has
 //! no payload (RFC 3168 sections 6.1.4 and 6.1.5); queues may turn the mark into another, but never take it away or set
 //! it. So the field tells first emissions from further ones, also where the first one was lost before it came here.
-//! Some mark all that they send (RFC 8257 section 3.1, RFC 9768): what is seen of a sender decides what its marks tell.
+//! Some mark all that they send (RFC 8257): what is seen of a sender decides what its marks tell.
 
 use super::copies::WhichCopy;
 use super::half::HalfFlow;

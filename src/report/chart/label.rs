@@ -11,6 +11,7 @@ use crate::analyze::Flow;
 use crate::capture::acts;
 use crate::decode::Endpoint;
 use crate::event::Direction;
+use crate::path::FlowKey;
 use crate::study::words::Thousands;
 
 /// Names of captures: the last `parts_min` parts of the path, the file's without its suffixes, and
@@ -214,11 +215,11 @@ impl FlowEnds {
         }
     }
 
-    /// Of a flow of which only this is known; `protocol`: IP's number.
-    pub(super) fn of_protocol(src: Endpoint, dst: Endpoint, protocol: u8) -> Self {
+    /// Of a flow of a path.
+    pub(super) fn of_path(key: &FlowKey) -> Self {
         Self {
-            is_udp: protocol == IP_UDP,
-            ..Self::between(src, dst)
+            is_udp: key.is_udp(),
+            ..Self::between(key.src, key.dst)
         }
     }
 
@@ -231,9 +232,6 @@ impl FlowEnds {
         }
     }
 }
-
-/// UDP among protocols of IP (RFC 768).
-const IP_UDP: u8 = 17;
 
 /// Whether the ports of sender and receiver of a flow are shown.
 type Ports<'p> = &'p dyn Fn(&FlowEnds) -> (bool, bool);

@@ -300,7 +300,7 @@ fn by_flow(
 ) -> Option<Plot> {
     let ends: Vec<FlowEnds> = flows
         .iter()
-        .map(|(flow, _)| FlowEnds::of_protocol(flow.key.src, flow.key.dst, flow.key.protocol))
+        .map(|(flow, _)| FlowEnds::of_path(&flow.key))
         .collect();
     let lines: Vec<Line> = flows
         .iter()
@@ -360,7 +360,20 @@ const IDLE_MAX: usize = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path::Link;
+    use crate::decode::Endpoint;
+    use crate::path::{FlowKey, Link};
+
+    #[test]
+    fn flows_of_udp_are_called_so_beside_those_of_tcp() {
+        let key = |protocol| FlowKey {
+            src: Endpoint::v4([10, 0, 0, 1], 5004),
+            dst: Endpoint::v4([10, 0, 0, 2], 5004),
+            protocol,
+        };
+        let names = flow_names(&[6, 17].map(|protocol| FlowEnds::of_path(&key(protocol))));
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["10.0.0.1 → 10.0.0.2", "10.0.0.1 → 10.0.0.2 (UDP)"]);
+    }
 
     #[test]
     fn drops_of_flows_that_are_not_drawn_are_so_together() {

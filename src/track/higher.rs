@@ -151,6 +151,17 @@ impl HalfFlow {
         self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
     }
 
+    /// Whether what is repeated at `at` above the highest byte seen goes on with all that a timer gave up, below which its
+    /// sender repeated other things just now: it needs no further timer. Few skipped ids may have been further repeats of the
+    /// lowest bytes, as they were asked for, probed for, and by another timer.
+    pub(super) fn goes_on_giving_up(&self, at: CaptureTime) -> bool {
+        const REPEATS_MAX: usize = 3;
+        self.emissions.repeats_all()
+            && self.emissions.unseen_new() > REPEATS_MAX
+            && self.is_repairing_tail(at)
+            && !self.is_quiet(at)
+    }
+
     /// The same as [`lost_tail`](Self::lost_tail) where it is told of each packet: what goes on with a timer's repeat above
     /// the highest byte seen had been given up with it (RFC 6675 section 5.1).
     fn lost_tail_of_timers(

@@ -430,6 +430,52 @@ fn a_timers_repair_goes_on_above_all_that_was_seen_though_a_hole_came_first() {
 }
 
 #[test]
+fn what_a_timer_gave_up_goes_on_though_its_sender_had_not_heard_that_all_that_came_is_acknowledged()
+{
+    // The path fails: ids 8 to 15 were 6000..14000. The way back had failed before, so that the timer repeats what has been
+    // acknowledged here, and the ACK of that asks for 4000, which closes the last gap.
+    let rest = |packet: u32| {
+        let (start, at) = (6000 + 1000 * packet, 441 + packet);
+        let id = 18 + packet;
+        format!(
+            "{at} A>B data {start}..{} id {id} ts {}/304\n",
+            start + 1000,
+            at + 8
+        )
+    };
+    let trace = opened(&format!(
+        "100 A>B data 0..1000 id 2 ts 108/200
+         101 A>B data 1000..2000 id 3 ts 109/200
+         102 A>B data 2000..3000 id 4 ts 110/200
+         103 A>B data 3000..4000 id 5 ts 111/200
+         104 A>B data 5000..6000 id 7 ts 113/200
+         121 B>A ack 1000 ts 221/108
+         122 B>A ack 4000 ts 222/111
+         124 B>A ack 4000 ts 224/111 sack 5000..6000
+         404 A>B data 0..1000 id 16 ts 412/200
+         420 B>A ack 4000 ts 304/111 sack 0..1000 sack 5000..6000
+         440 A>B data 4000..5000 id 17 ts 448/304
+         440 B>A ack 6000 ts 324/448
+         {}
+         490 B>A ack 14000 ts 374/457",
+        (0..8).map(rest).collect::<String>()
+    ));
+    let seen = play(&trace);
+    let repeats = |row: &&ClassifiedSegment| row.verdict.class == Class::Retransmission;
+    let starts: Vec<i64> = seen
+        .rows
+        .iter()
+        .filter(repeats)
+        .map(|row| row.offset)
+        .collect();
+    let expected: Vec<i64> = [0, 4000]
+        .into_iter()
+        .chain((6..14).map(|start| 1000 * start))
+        .collect();
+    assert_eq!(starts, expected);
+}
+
+#[test]
 fn without_timestamps_the_handshake_alone_tells_how_soon_a_sender_can_react() {
     // The ACK at 122 tells of the hole 2 ms before it is filled, and the handshake took 10 ms to the sender and back.
     let trace = opened(

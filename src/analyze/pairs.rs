@@ -34,6 +34,17 @@ pub struct Pair {
     pub fness: Option<f64>,
 }
 
+impl Pair {
+    /// Whether they were together for less than a round trip of either, by its smallest RTT: who got more then is who sent
+    /// then. `flows` are those of the capture.
+    #[must_use]
+    pub fn is_momentary(&self, flows: &[Flow<'_>]) -> bool {
+        let rtt_ns_min = |place: usize| flows.get(place)?.summary().rtt.ns_min();
+        let longer = rtt_ns_min(self.a).max(rtt_ns_min(self.b));
+        longer.is_some_and(|rtt_ns| self.end.since(self.start) < rtt_ns)
+    }
+}
+
 /// One bin of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairBin {

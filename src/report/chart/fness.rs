@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::analyze::Pair;
+use crate::analyze::{Flow, Pair};
 
 use super::axis::{Axis, Quantity};
 use super::bars::{draw_capture, draw_grid};
@@ -39,17 +39,20 @@ struct Row<'a> {
 /// Pairs of the large flows of each capture. None where no two of them overlap.
 pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
     let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut momentary = 0;
     for (index, scene) in scenes.iter().enumerate() {
         let by_place: HashMap<usize, &NamedFlow<'_>> =
             scene.flows.iter().map(|flow| (flow.place, flow)).collect();
-        rows.extend(
-            scene
-                .capture
-                .pairs
-                .pairs
-                .iter()
-                .filter_map(|pair| row(index, pair, &by_place)),
-        );
+        let flows: Vec<Flow<'_>> = scene.capture.flows().collect();
+        let pairs = scene.capture.pairs.pairs.iter();
+        let found = pairs.filter_map(|pair| Some((pair, row(index, pair, &by_place)?)));
+        for (pair, row) in found {
+            if pair.is_momentary(&flows) {
+                momentary += 1;
+            } else {
+                rows.push(row);
+            }
+        }
     }
     let total = rows.len();
     // The pairs of which even the smaller flow is large.
@@ -60,7 +63,7 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
         let chosen = largest_places(&sizes, room.rows).into_iter();
         let mut rows: Vec<Row<'_>> = chosen.map(|place| rows[place]).collect();
         rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
-        (!rows.is_empty()).then(|| draw_rows(scenes, &rows, total, style, room))
+        (!rows.is_empty()).then(|| draw_rows(scenes, &rows, (total, momentary), style, room))
     })
 }
 
@@ -83,7 +86,7 @@ fn row<'a>(
 fn draw_rows(
     scenes: &[Scene<'_>],
     rows: &[Row<'_>],
-    total: usize,
+    (total, momentary): (usize, usize),
     style: Style,
     room: Room,
 ) -> Canvas {
@@ -104,7 +107,7 @@ fn draw_rows(
         });
     let height = titled as f64 * GROUP + rows.len() as f64 * room.height;
     let mut canvas = Canvas::new(style, 0.0);
-    let subtitle = subtitle(rows.len(), total, shared);
+    let subtitle = subtitle(rows.len(), total, momentary, shared);
     let legend = [
         (Swatch::Bar(A), "A sent more".to_owned()),
         (Swatch::Bar(B), "B sent more".to_owned()),
@@ -153,13 +156,20 @@ pub(super) fn in_words(fness: f64) -> String {
 }
 
 /// How many pairs are drawn of all, and the end that all flows share.
-fn subtitle(drawn: usize, total: usize, shared: Option<String>) -> String {
+fn subtitle(drawn: usize, total: usize, momentary: usize, shared: Option<String>) -> String {
     let pairs = count(drawn, "pair");
     let which = match total - drawn {
         0 => format!("n = {pairs} of flows over 1 % of the largest"),
         more => format!(
             "n = {pairs} of the largest flows · {} not drawn",
             count(more, "pair")
+        ),
+    };
+    let which = match momentary {
+        0 => which,
+        _ => format!(
+            "{which} · {} together for less than a round trip",
+            count(momentary, "pair")
         ),
     };
     match shared {

@@ -12,7 +12,7 @@ const PAIRS_SHOWN: usize = 15;
 /// The pairs of flows that compete (METRICS.md N1): the first ones, where they are many.
 pub(super) fn pair_table(analysis: &Analysis) -> String {
     let several = analysis.captures.len() > 1;
-    let (mut rows, mut all) = (Vec::new(), 0);
+    let (mut rows, mut all, mut momentary) = (Vec::new(), 0, 0);
     for (index, capture) in analysis.captures.iter().enumerate() {
         let flows: Vec<Flow<'_>> = capture.flows().collect();
         let largest = largest_paired(capture, &flows);
@@ -23,6 +23,10 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
                 && flows[pair.a].connection_id != flows[pair.b].connection_id
         });
         for pair in rivals {
+            if pair.is_momentary(&flows) {
+                momentary += 1;
+                continue;
+            }
             all += 1;
             if rows.len() == PAIRS_SHOWN {
                 continue;
@@ -35,25 +39,36 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
         }
     }
     if rows.is_empty() {
-        return String::new();
+        return not_shown(all, momentary);
     }
     let mut header = vec!["flows together", "rate", "share", "fness", "over"];
     if several {
         header.insert(0, "#");
     }
     let texts = if several { 2 } else { 1 };
-    flows_table(&header, &rows, texts..header.len()) + &not_shown(all)
+    flows_table(&header, &rows, texts..header.len()) + &not_shown(all, momentary)
 }
 
 /// That the table above has not all pairs, where it has not.
-fn not_shown(all: usize) -> String {
-    if all <= PAIRS_SHOWN {
-        return String::new();
-    }
-    format!(
-        "The first {PAIRS_SHOWN} of {} pairs that compete; the table of pairs of --out has all.\n",
-        grouped(all as u64)
-    )
+fn not_shown(all: usize, momentary: usize) -> String {
+    let shown = match all {
+        0..=PAIRS_SHOWN => String::new(),
+        _ => format!(
+            "The first {PAIRS_SHOWN} of {} pairs that compete",
+            grouped(all as u64)
+        ),
+    };
+    let short = "together for less than a round trip";
+    let momentary = grouped(momentary as u64);
+    let said = match (shown.is_empty(), momentary.as_str()) {
+        (true, "0") => return String::new(),
+        (false, "0") => shown,
+        (true, "1") => format!("Without a pair that was {short}"),
+        (false, "1") => format!("{shown}, without one that was {short}"),
+        (true, _) => format!("Without {momentary} pairs that were {short}"),
+        (false, _) => format!("{shown}, without {momentary} that were {short}"),
+    };
+    format!("{said}; the table of pairs of --out has all.\n")
 }
 
 /// Payload bytes of the largest flow that is compared.

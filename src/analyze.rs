@@ -45,7 +45,7 @@ pub(crate) use flow::all_ahead;
 pub(crate) use flow::counts_beside;
 pub use flow::{Flow, Limited, Quality};
 pub use frames::FrameIndex;
-pub use link::{LinkRates, is_behind_link};
+pub use link::{LinkRates, LinkSide, is_behind_link};
 pub use memory::GivenUp;
 pub use packets::PacketAnalysis;
 pub use pairs::{Pair, PairBin, Pairs, Sharing};

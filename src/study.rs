@@ -52,7 +52,7 @@ pub use reports::{
     Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,
 };
 #[cfg(feature = "charts")]
-pub(crate) use reports::{LOSSES, RATES, VARIANTS};
+pub(crate) use reports::{LOSSES, VARIANTS, rate_label};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

@@ -1,5 +1,7 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
+use std::ops::RangeInclusive;
+
 use super::capture::CaptureAnalysis;
 use super::flow::{Flow, all_ahead};
 use super::parts::in_parts;
@@ -86,27 +88,56 @@ fn leave_out_parts(
     Some(shared)
 }
 
-/// Whether the capture was taken behind a link of at most `bps_max`, judged by most of the payload of these flows
-/// (METRICS.md R8): round-trip times seen there lack that link's queue. `bin_ns` is that of the series.
-#[must_use]
-pub fn is_behind_link<'a>(
-    flows: impl IntoIterator<Item = &'a Flow<'a>>,
-    bin_ns: i64,
-    bps_max: f64,
-) -> bool {
-    let (mut all, mut behind) = (0, 0);
-    // What is of UDP shows no link.
-    for flow in flows.into_iter().filter_map(Flow::tcp) {
-        let payload_bytes = flow.payload_bytes();
-        let has_passed = |link: Link| link.is_upstream && link.bps <= bps_max;
-        all += payload_bytes;
-        behind += if flow.link(bin_ns).is_some_and(has_passed) {
-            payload_bytes
+/// On which side of a link a capture was taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LinkSide {
+    /// Nothing tells.
+    #[default]
+    Unknown,
+    /// Packets had still to pass it.
+    Before,
+    /// Packets had passed it: round-trip times seen there lack the queue in front of it.
+    Behind,
+}
+
+impl LinkSide {
+    /// The side of a link, that may show as one of these rates, on which most of the payload of these flows was captured
+    /// (METRICS.md R8): behind it where their data packets come at its pace or slower, before it where ACKs come at its
+    /// pace, or data packets quicker. `bin_ns` is that of the series.
+    #[must_use]
+    pub fn of<'a>(
+        flows: impl IntoIterator<Item = &'a Flow<'a>>,
+        bin_ns: i64,
+        rates_bps: &RangeInclusive<f64>,
+    ) -> Self {
+        let (mut all, mut before, mut behind) = (0, 0, 0);
+        // What is of UDP shows no link.
+        for flow in flows.into_iter().filter_map(Flow::tcp) {
+            let payload_bytes = flow.payload_bytes();
+            all += payload_bytes;
+            if let Some(link) = flow.link(bin_ns) {
+                if link.is_upstream && link.bps <= *rates_bps.end() {
+                    behind += payload_bytes;
+                } else if link.is_upstream || rates_bps.contains(&link.bps) {
+                    before += payload_bytes;
+                }
+            }
+        }
+        if 2 * behind > all {
+            Self::Behind
+        } else if 2 * before > all {
+            Self::Before
         } else {
-            0
-        };
+            Self::Unknown
+        }
     }
-    2 * behind > all
+}
+
+/// Whether the capture was taken behind whatever link it shows, judged by most of the payload of these flows (METRICS.md
+/// R8). `bin_ns` is that of the series.
+#[must_use]
+pub fn is_behind_link<'a>(flows: impl IntoIterator<Item = &'a Flow<'a>>, bin_ns: i64) -> bool {
+    LinkSide::of(flows, bin_ns, &(0.0..=f64::INFINITY)) == LinkSide::Behind
 }
 
 impl Flow<'_> {

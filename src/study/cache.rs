@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::labels::FlowEnds;
 use super::measure::{FlowMeasure, RunMeasure, Sample, SeriesPoint, Shortfall};
 use super::metrics::{Metric, Values};
-use crate::analyze::GivenUp;
+use crate::analyze::{GivenUp, LinkSide};
 use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
 
@@ -170,7 +170,8 @@ struct RunShape {
     given_up: (u64, u64, bool),
     buffer_refuted: bool,
     capacity_refuted: bool,
-    behind_link: bool,
+    /// Before, behind; none where it is not known.
+    captured: Option<bool>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -181,6 +182,15 @@ struct FlowShape {
     values: Vec<Bits>,
     quality: String,
     samples: Vec<(i64, u64, Bits, Option<u64>, Bits)>,
+}
+
+/// The side of the link: behind it or before it.
+fn side_of(is_behind: bool) -> LinkSide {
+    if is_behind {
+        LinkSide::Behind
+    } else {
+        LinkSide::Before
+    }
 }
 
 /// Sender, receiver, and whether the sender opened the connection.
@@ -208,7 +218,10 @@ impl RunShape {
             ),
             buffer_refuted: run.shortfall.buffer_refuted,
             capacity_refuted: run.shortfall.capacity_refuted,
-            behind_link: run.shortfall.behind_link,
+            captured: match run.shortfall.captured {
+                LinkSide::Unknown => None,
+                side => Some(side == LinkSide::Behind),
+            },
         }
     }
 
@@ -243,7 +256,7 @@ impl RunShape {
                 },
                 buffer_refuted: self.buffer_refuted,
                 capacity_refuted: self.capacity_refuted,
-                behind_link: self.behind_link,
+                captured: self.captured.map_or(LinkSide::Unknown, side_of),
             },
         })
     }

@@ -31,6 +31,17 @@ impl Conditions {
         }
     }
 
+    /// The most capacity at any time, in bits per second.
+    pub(super) fn capacity_bps_max(&self) -> Option<f64> {
+        match self.capacity.as_ref()? {
+            PathCapacity::Constant(bps) => Some(*bps),
+            PathCapacity::Trace(trace) => {
+                let rates = trace.steps.iter().map(|&(_, bps)| bps);
+                rates.reduce(f64::max)
+            }
+        }
+    }
+
     /// Bandwidth-delay product in bytes.
     #[must_use]
     pub fn bdp_bytes(&self) -> Option<f64> {

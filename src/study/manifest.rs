@@ -173,6 +173,8 @@ pub(super) struct RunsSection {
     pub before: Option<Located<String>>,
     /// Captures of them after the queue.
     pub after: Option<Located<String>>,
+    /// On which side of the queue they themselves were captured.
+    pub captured: Option<Located<String>>,
     /// Labels of their flows.
     pub flows: Vec<FlowSection>,
 }
@@ -531,6 +533,7 @@ fn runs(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> Ru
         "window",
         "before",
         "after",
+        "captured",
         "flows",
     ];
     let section = Section::new(document, "[[runs]]", table, span, &keys);
@@ -546,6 +549,7 @@ fn runs(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> Ru
         window: section.text(document, "window"),
         before: section.text(document, "before"),
         after: section.text(document, "after"),
+        captured: section.text(document, "captured"),
         flows: flow_rules(document, &section, "[[runs.flows]]"),
     }
 }

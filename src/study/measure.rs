@@ -3,6 +3,7 @@
 mod buffer;
 mod rates;
 mod series;
+mod side;
 mod windowed;
 
 use std::fmt;
@@ -12,8 +13,7 @@ use super::labels::FlowEnds;
 use super::metrics::{Metric, Values};
 use super::window::Window;
 use crate::analyze::{
-    CaptureAnalysis, Config, Flow, GivenUp, Ping, Quality, Sharing, goes_the_main_way,
-    is_behind_link,
+    CaptureAnalysis, Config, Flow, GivenUp, LinkSide, Ping, Quality, Sharing, goes_the_main_way,
 };
 use crate::capture::{CaptureError, FileFacts};
 use crate::metric::{self, Balance, stats};
@@ -37,8 +37,8 @@ pub struct MeasureOptions<'a> {
     pub window: Window,
     /// Flows with less payload do not count; `None`: those below 1 % of the largest.
     pub min_flow_bytes: Option<u64>,
-    /// Whether it was captured behind the queue, where that is known; else its packets tell (METRICS.md R8).
-    pub is_behind_queue: Option<bool>,
+    /// On which side of the queue it was captured, where that is known; else its packets may tell (METRICS.md Y2).
+    pub captured: LinkSide,
     /// Keep the samples of each bin.
     pub samples: bool,
     /// Keep the run over time in steps of so many ns, a multiple of a bin.
@@ -80,8 +80,8 @@ pub struct Shortfall {
     pub buffer_refuted: bool,
     /// What left the queue contradicts the constant capacity of the conditions (METRICS.md B5).
     pub capacity_refuted: bool,
-    /// It was captured behind the link (METRICS.md R8): round-trip times lack the queue there.
-    pub behind_link: bool,
+    /// On which side of the link it was captured (METRICS.md Y2): behind it round-trip times lack the queue there.
+    pub captured: LinkSide,
 }
 
 impl Shortfall {
@@ -161,14 +161,17 @@ impl RunMeasure {
         if let Some(late) = window.and_then(|(start, _)| behind_all(start, &spans)) {
             return Err(late);
         }
-        let run = Run {
+        let mut run = Run {
             capture,
             options,
             flows: &flows,
             main_way: &goes_the_main_way(&flows),
             window,
-            is_behind_link: is_behind_the_link(&flows, options),
+            captured: options.captured,
         };
+        if run.captured == LinkSide::Unknown {
+            run.captured = run.side();
+        }
         if window.is_some_and(|window| run.whole_bins(window).is_none()) {
             return Err(format!(
                 "its window holds no whole bin of {} ms: make it longer, or `bin` in [analysis] shorter",
@@ -182,7 +185,7 @@ impl RunMeasure {
             .collect();
         let mut shortfall = Shortfall {
             given_up: capture.given_up,
-            behind_link: run.is_behind_link,
+            captured: run.captured,
             ..Shortfall::default()
         };
         shortfall.add_damage(&capture.files);
@@ -261,19 +264,8 @@ struct Run<'a> {
     /// Whether each of them goes the main way (METRICS.md N0).
     main_way: &'a [bool],
     window: Option<(CaptureTime, CaptureTime)>,
-    /// Whether packets were captured when they had passed the link.
-    is_behind_link: bool,
-}
-
-/// Whether packets were captured behind the link: the one that the study names, if it names one.
-fn is_behind_the_link(flows: &[Flow<'_>], options: &MeasureOptions<'_>) -> bool {
-    /// How much more than the capacity a link may show: packets have headers.
-    const ABOVE: f64 = 1.2;
-    options.is_behind_queue.unwrap_or_else(|| {
-        let capacity_bps = options.conditions.capacity_bps();
-        let bps_max = capacity_bps.map_or(f64::INFINITY, |bps| ABOVE * bps);
-        is_behind_link(flows, options.config.bin_ns, bps_max)
-    })
+    /// On which side of the link its packets were captured.
+    captured: LinkSide,
 }
 
 impl Run<'_> {

@@ -23,7 +23,7 @@ use super::queue::QueuePoints;
 use super::reports::ReportPlan;
 use super::template::{self, Template};
 use super::window::Window;
-use crate::analyze::Config;
+use crate::analyze::{Config, LinkSide};
 use crate::capture::display_name;
 use conditions::{RunPlanner, Traces};
 
@@ -44,6 +44,8 @@ pub struct PlannedRun {
     pub window: Window,
     /// Captures of it before and after the queue, where there are any.
     pub queue: Option<QueuePoints>,
+    /// On which side of its queue the run itself was captured, as far as the manifest says.
+    pub captured: LinkSide,
     /// What was measured of it elsewhere; `None` where it is a capture, to be analysed.
     pub measured: Option<MeasuredRun>,
 }
@@ -210,6 +212,7 @@ fn planned_runs(
         };
         let conditions = planner.conditions(&manifest.conditions, draft.conditions);
         let queue = planner.queue();
+        let captured = planner.captured(queue.as_ref());
         let rules = draft.flows.iter().chain(&manifest.flows);
         let flow_rules = rules
             .filter_map(|rule| labelling::flow_rule(rule, labels, &draft.texts, planner.document))
@@ -222,6 +225,7 @@ fn planned_runs(
             conditions,
             window: settings.window(draft.window, document),
             queue,
+            captured,
             measured,
         });
     }
@@ -247,6 +251,8 @@ pub(super) struct Draft<'m> {
     /// Its captures before and after the queue.
     before: Option<&'m Located<String>>,
     after: Option<&'m Located<String>>,
+    /// On which side of the queue it was captured itself.
+    captured: Option<&'m Located<String>>,
     texts: Texts,
     /// What was measured of it elsewhere.
     measured: Option<MeasuredDraft>,
@@ -329,6 +335,7 @@ fn captures<'m>(manifest: &'m Manifest, folder: &Path, document: &mut Document) 
                 window: section.window.as_ref(),
                 before: section.before.as_ref(),
                 after: section.after.as_ref(),
+                captured: section.captured.as_ref(),
                 measured: None,
             });
         }

@@ -78,7 +78,18 @@ pub enum ReportPlan {
 /// Names that labels of a grid usually have: of the loss, of the one-way delay, of the rate.
 pub(crate) const LOSSES: [&str; 2] = ["loss", "plr"];
 const DELAYS: [&str; 3] = ["delay", "owd", "latency"];
-pub(crate) const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
+const RATES: [&str; 3] = ["rate", "bandwidth", "capacity"];
+
+/// The label of the link's rate: one with a usual name, or the only one with a unit of rates.
+pub(crate) fn rate_label(labels: &[Label]) -> Option<usize> {
+    let named = |usual: &&str| labels.iter().position(|label| label.name == *usual);
+    let has_unit = |label: &Label| matches!(label.kind, LabelKind::Number(Some(unit)) if unit.dimension == Dimension::Rate);
+    let only = || {
+        let mut places = (0..labels.len()).filter(|&place| has_unit(&labels[place]));
+        places.next().filter(|_| places.next().is_none())
+    };
+    RATES.iter().find_map(named).or_else(only)
+}
 
 /// What reports are understood with.
 pub(super) struct Context<'a> {
@@ -259,7 +270,10 @@ impl Options<'_> {
             variant: self.variant()?,
             loss: self.measure("loss", &LOSSES, Dimension::Percent, "%")?,
             delay: self.measure("delay", &DELAYS, Dimension::Time, "ms")?,
-            rate: self.label("rate", &RATES),
+            rate: match self.get("rate") {
+                Some(_) => self.label("rate", &RATES),
+                None => rate_label(self.context.labels),
+            },
         })
     }
 

@@ -188,13 +188,14 @@ impl StudyPlan {
         }
         let (samples, step_ns) = self.kept();
         let options = format!(
-            "{} {} {} {:?} {:?} {samples} {step_ns:?} {:?}",
+            "{} {} {} {:?} {:?} {samples} {step_ns:?} {:?} {:?}",
             self.options,
             config.memory_bytes,
             config.repair,
             run.conditions,
             run.window,
-            run.queue.as_ref().map(queue_state)
+            run.queue.as_ref().map(queue_state),
+            run.captured
         );
         CacheKey::of(&run.path, &options).ok()
     }
@@ -212,10 +213,7 @@ impl StudyPlan {
             conditions: &run.conditions,
             window: run.window,
             min_flow_bytes: self.min_flow_bytes,
-            is_behind_queue: run
-                .queue
-                .as_ref()
-                .and_then(|points| points.is_after(&run.path)),
+            captured: run.captured,
             samples,
             step_ns,
         };

@@ -163,6 +163,14 @@ impl Unit {
             })
     }
 
+    /// The unit that a number is written with: kilobytes of `30kB`, megabits a second of `20m`.
+    #[must_use]
+    pub fn written(text: &str) -> Option<Self> {
+        let (_, name) = split_unit(text, Dimension::Size).ok()?;
+        let of_rate = || Self::of(name, Dimension::Rate).ok();
+        Self::named(name).ok().or_else(of_rate)
+    }
+
     /// The unit of this name that measures `dimension`.
     ///
     /// # Errors

@@ -56,7 +56,11 @@ const MISTAKES: &[(usize, &str, &str)] = &[
         "unit = \"furlong\"",
         "'furlong' is no unit that is known here",
     ),
-    (7, "unit = \"ms\"", ""),
+    (
+        7,
+        "unit = \"ms\"",
+        "the values of label 'rate', such as '20m', are a rate (50Mbit, 1.5Gbit/s, 800kbit): write unit = \"Mbit\"",
+    ),
     (
         10,
         "files = \"{cca}_{rate}_{run}.pcapng\"",
@@ -72,6 +76,16 @@ const MISTAKES: &[(usize, &str, &str)] = &[
         10,
         "files = \"cubic_20m_3.pcap\"",
         "there is no such file; did you mean 'cubic_20m_1.pcap'?",
+    ),
+    (
+        11,
+        "captured = \"behind\"\n[runs.conditions]",
+        "a capture is taken \"before\" the queue or \"after\" it, not 'behind'",
+    ),
+    (
+        11,
+        "captured = \"before\"\nafter = \"{cca}_{rate}_{run}.pcap\"\n[runs.conditions]",
+        "'captured' is not needed where 'before' or 'after' names the other side",
     ),
     (10, "files = \"{cca_{rate}_{run}.pcap\"", "is no label"),
     (
@@ -93,6 +107,11 @@ const MISTAKES: &[(usize, &str, &str)] = &[
     (12, "base_rtt = 20", "has no unit of time"),
     (
         12,
+        "base_rtt = \"{rate}ms\"",
+        "label 'rate' is a rate (50Mbit, 1.5Gbit/s, 800kbit) by its unit 'Mbit', and here its numbers are a time",
+    ),
+    (
+        12,
         "base_rtt = \"0ms\"",
         "'0ms' is no round-trip time: it must be above 0",
     ),
@@ -112,8 +131,6 @@ fn every_mistake_is_said_with_its_line_before_anything_is_analysed() {
         let folder = folder_with(&changed.join("\n"));
         let run = run(folder.path(), &["study", "study.toml", "--out", "study"]);
         assert_eq!(run.status, 2, "{text}: {}", run.stderr);
-        // A unit of something else is told where the values come from: the template's line.
-        let line = if text == "unit = \"ms\"" { 10 } else { line };
         let place = format!("study.toml:{line}: ");
         assert!(run.stderr.contains(&place), "{text}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{text}: {}", run.stderr);

@@ -214,6 +214,48 @@ fn captures_from_before_the_queue_tell_how_full_it_is() {
     assert!(compared >= 4, "{compared}");
 }
 
+/// METRICS.md Y2: the lab's captures are of known places, and all that the simulator took are from behind its link.
+#[test]
+fn the_side_of_the_queue_is_told_by_packets_or_not_at_all() {
+    let (Some(lab), Some(_)) = (shared_beside("lab"), shared_beside("ns3")) else {
+        return;
+    };
+    let runs = [
+        ("lab/s1-single-50m-*/{place}.pcap.zst", "\"50Mbit\""),
+        ("lab/s3-two-*/{place}.pcap.zst", "\"10Mbit\""),
+        ("lab/s5-loss?-d*/{place}.pcap.zst", "\"10Mbit\""),
+        (
+            "ns3/mobility/{name}/{place}.pcap.zst",
+            "{ trace = \"ns3/mobility/{name}/rate.csv.zst\", time = \"t_s\", rate = \"bottleneck_mbps\", rate_unit = \"Mbit\" }",
+        ),
+    ];
+    let runs = runs.map(|(files, capacity)| {
+        format!("[[runs]]\nfiles = \"{files}\"\n[runs.conditions]\ncapacity = {capacity}\nbuffer = \"100 packets\"\n")
+    });
+    let manifest = format!(
+        "[study]\nfolder = '{}'\ngroup_by = [\"place\"]\n{}",
+        lab.parent().unwrap().display(),
+        runs.concat()
+    );
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let plan = StudyPlan::read(&folder.path().join("study.toml")).unwrap();
+    let results = plan.carry_out(None, &Watch::default());
+    let mut told = 0;
+    for run in &results.runs {
+        let has_share = run.values.get(Metric::QueueShare).is_some();
+        let is_before = ["sender", "ingress"].contains(&label(&results, run, "place"));
+        assert!(!has_share || is_before, "{}", run.name);
+        told += usize::from(has_share);
+    }
+    // Of all that were taken before it.
+    let before = results
+        .runs
+        .iter()
+        .filter(|run| ["sender", "ingress"].contains(&label(&results, run, "place")));
+    assert_eq!((told, results.runs.len()), (before.count(), 125));
+}
+
 #[test]
 fn the_simulators_pairs_have_the_fness_that_it_counted() {
     let Some(ns3) = shared_beside("ns3") else {

@@ -439,13 +439,13 @@ fn round_trip_times_without_the_queue_of_the_link_are_said_to_be_so() {
     )
     .unwrap();
     let said = "reno_1.pcap: was captured behind the link, so that its round-trip times lack the queue there: ";
-    let note = "captured behind the link, without its queue";
+    let note = "captured behind the link";
     for (files, is_said, notes) in [
         ("\"{cca}_1.pcap\"", true, ["; captured", note]),
         (
             "[\"{cca}_1.pcap\", \"{cca}_1.pcap.zst\"]",
             true,
-            ["; 1 of 2 runs captured", note],
+            ["; 1 of all 2 runs captured", note],
         ),
         ("\"{cca}_1.pcap.zst\"", false, [""; 2]),
     ] {

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{
-    CaptureAnalysis, Config, Flow, FnessWindow, PairConfig, Pairs, Quality, is_behind_link,
+    CaptureAnalysis, Config, Flow, FnessWindow, LinkSide, PairConfig, Pairs, Quality,
+    is_behind_link,
 };
 use serde_json::Value;
 
@@ -289,15 +290,14 @@ fn captures_from_behind_a_link_are_told_from_those_before_it() {
             let flows: Vec<Flow<'_>> = analysis.captures[0].flows().collect();
             let bin_ns = Config::default().bin_ns;
             assert_eq!(
-                is_behind_link(&flows, bin_ns, f64::INFINITY),
+                is_behind_link(&flows, bin_ns),
                 is_behind,
                 "{place} of {}",
                 run.display()
             );
-            assert!(
-                !is_behind_link(&flows, bin_ns, 40e6),
-                "the link has 50 Mbit/s"
-            );
+            // The link has 50 Mbit/s.
+            let side = LinkSide::of(&flows, bin_ns, &(30e6..=40e6));
+            assert_ne!(side, LinkSide::Behind, "{place} of {}", run.display());
         }
     }
 }

@@ -62,7 +62,7 @@ fn where_a_capture_was_taken_is_told_without_udp() {
         let analysis = analyzed(&in_order(packets), &with_udp());
         let flows: Vec<Flow<'_>> = analysis.captures[0].flows().collect();
         let bin_ns = Config::default().bin_ns;
-        assert_eq!(is_behind_link(&flows, bin_ns, f64::INFINITY), expected);
+        assert_eq!(is_behind_link(&flows, bin_ns), expected);
     }
 }
 

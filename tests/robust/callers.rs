@@ -4,7 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
+use ccanalyze::analyze::{
+    CaptureInput, Config, FnessWindow, LinkSide, PacketAnalysis, PairConfig, Watch,
+};
 use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
 #[cfg(feature = "tables")]
 use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, Window};
@@ -163,7 +165,7 @@ fn a_run_is_measured_whatever_bins_it_is_told_to_have() {
             conditions: &Conditions::default(),
             window,
             min_flow_bytes: None,
-            is_behind_queue: None,
+            captured: LinkSide::Unknown,
             samples: true,
             step_ns: Some(1_000_000),
         };

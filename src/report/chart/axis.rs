@@ -360,7 +360,7 @@ impl Axis {
             .filter(|mark| (low * 0.999_999..=high * 1.000_001).contains(mark))
             .map(|mark| (mark * size, write(mark)))
             .collect();
-        let unit = if own_units {
+        let unit = if own_units || unit.is_empty() {
             String::new()
         } else {
             format!("{unit}, ")

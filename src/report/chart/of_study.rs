@@ -19,9 +19,10 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analyze::LinkSide;
 use crate::study::{
-    Conditions, LOSSES, LabelValue, Metric, PathCapacity, RATES, ReportPlan, StudyResults,
-    StudyRun, VARIANTS, Values,
+    Conditions, LOSSES, LabelValue, Metric, PathCapacity, ReportPlan, StudyResults, StudyRun,
+    VARIANTS, Values, rate_label,
 };
 
 use super::axis::Quantity;
@@ -168,7 +169,10 @@ impl Roles {
             }),
             loss: told.loss.or_else(|| named(&LOSSES).filter(numbers)),
             delay: told.delay.or_else(|| named(&DELAYS).filter(numbers)),
-            rate: told.rate.or_else(|| named(&RATES)).filter(grouped),
+            rate: told
+                .rate
+                .or_else(|| rate_label(&results.labels))
+                .filter(grouped),
         }
     }
 }
@@ -256,21 +260,27 @@ impl<'a> Study<'a> {
     /// A note on round-trip times with more behind it where some of them lack the queue of the link.
     fn with_vantage(&self, note: String) -> String {
         let runs = self.runs().count();
-        let behind = self.runs().filter(|run| run.shortfall.behind_link).count();
+        let captured = |side| move |run: &&StudyRun| run.shortfall.captured == side;
+        let behind = self.runs().filter(captured(LinkSide::Behind)).count();
+        let unknown = self.runs().filter(captured(LinkSide::Unknown));
+        let unknown = unknown.filter(|run| run.records.is_some()).count();
         let which = match behind {
             0 => return note,
             _ if behind == runs => String::new(),
-            _ => format!("{behind} of {runs} runs "),
+            _ => format!("{behind} of all {runs} runs "),
         };
-        format!("{note}; {which}captured behind the link, without its queue")
+        let unknown = match unknown {
+            0 => String::new(),
+            unknown => format!(" (of {unknown} it is not known)"),
+        };
+        format!("{note}; {which}captured behind the link{unknown}, without its queue")
     }
 
     /// A note with more behind it where runs of several rates are taken together, as the label of the rate makes no
     /// groups and goodput is not over the capacity.
     fn with_rates(&self, note: String) -> String {
         let results = self.results;
-        let mut labels = results.labels.iter();
-        let place = labels.position(|label| RATES.contains(&label.name.as_str()));
+        let place = rate_label(&results.labels);
         let together =
             |place: &usize| self.goodput == Metric::GoodputBps && !results.group_by.contains(place);
         let Some(place) = place.filter(together) else {

@@ -168,7 +168,7 @@ fn delays(
         ),
         undrawn(scene, lines.len()),
     ];
-    if is_behind_link(drawn(), options.bin_ns, f64::INFINITY) {
+    if is_behind_link(drawn(), options.bin_ns) {
         notes.push("captured behind the link, without its queue".to_owned());
     }
     (!lines.is_empty()).then_some((lines, notes))

@@ -115,9 +115,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let words = Words::of(capacity, |bps| {
         let flows = scene.flows.iter().map(|named| &named.flow);
         let is_full = above > MERGED || peak > BUSY && is_queue_behind(&sharers, bps);
-        is_full
-            && is_delivered_within(scene, bps)
-            && !is_behind_link(flows, options.bin_ns, f64::INFINITY)
+        is_full && is_delivered_within(scene, bps) && !is_behind_link(flows, options.bin_ns)
     });
     let line = capacity.filter(|_| peak > 1.0);
     let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));

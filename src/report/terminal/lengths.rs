@@ -33,7 +33,7 @@ pub(super) fn windows_of_different_length(results: &StudyResults) -> Option<Stri
     let ((short, shortest), (long, longest)) = (means.first()?, means.last()?);
     (*longest > LONGER * shortest).then(|| {
         format!(
-            "runs count over different lengths of time, those of {short} over {shortest:.1} s and those of {long} over {longest:.1} s in the mean: counts and bytes of such groups (`retransmitted_packets`, `queue_dropped_packets`, `acked_bytes`) differ for that alone, rates (`retransmission_rate`, `goodput_bps`) do not; `window` makes runs as long as each other"
+            "runs count over different lengths of time, those of {short} over {shortest:.1} s and those of {long} over {longest:.1} s in the mean: counts and bytes of such groups (`retransmitted_packets`, `queue_dropped_packets`, `acked_bytes`) differ for that alone, and rates (`retransmission_rate`, `overhead`) where slow start, and what was in flight when a flow was reset, count in the ones and not in the others; `window` makes runs as long as each other"
         )
     })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
+use crate::analyze::LinkSide;
 use crate::study::{Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
 use super::millis;
@@ -33,10 +34,31 @@ pub(super) fn refuted_capacities(results: &StudyResults) -> Option<String> {
 pub(super) fn captured_behind_link(results: &StudyResults) -> Option<String> {
     let lacks_queue = |run: &&StudyRun| {
         let has = |metric| run.values.get(metric).is_some();
-        run.shortfall.behind_link && has(Metric::RttNsMean) && !has(Metric::QueueOccupancy)
+        run.shortfall.captured == LinkSide::Behind
+            && has(Metric::RttNsMean)
+            && !has(Metric::QueueOccupancy)
     };
     first_of(results.runs.iter().filter(lacks_queue).map(|run| {
         let said = "was captured behind the link, so that its round-trip times lack the queue there: where these matter, capture at the sender, or name captures from both sides (`before`, `after`)";
+        (run.name.as_str(), said.to_owned())
+    }))
+}
+
+/// Runs of which it is not known whether their round-trip times have the queue of the link, where the conditions let these
+/// tell how full it was; one is said of all.
+pub(super) fn side_not_known(results: &StudyResults) -> Option<String> {
+    let is_wanted = |run: &&StudyRun| {
+        let conditions = &run.conditions;
+        run.records.is_some()
+            && run.shortfall.captured == LinkSide::Unknown
+            && conditions
+                .capacity_bps()
+                .and(conditions.buffer_bytes())
+                .is_some()
+            && run.values.get(Metric::RttNsMean).is_some()
+    };
+    first_of(results.runs.iter().filter(is_wanted).map(|run| {
+        let said = "shows not on which side of the queue it was captured, so that it has no `queue_share`: write captured = \"before\" or \"after\" below [[runs]]";
         (run.name.as_str(), said.to_owned())
     }))
 }

@@ -13,6 +13,7 @@ use crate::time::CaptureTime;
 use super::lengths::{few_completions, windows_of_different_length};
 use super::queues::{
     captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
+    side_not_known,
 };
 use super::warnings::overfull;
 use super::{counted, rate};
@@ -32,6 +33,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         refuted_buffers(results),
         refuted_capacities(results),
         captured_behind_link(results),
+        side_not_known(results),
         queue_never_seen_empty(plan, results),
         no_repetitions(results),
         measured_twice(results),

@@ -113,6 +113,8 @@ pub(super) fn named(values: &[String], ccas: usize, used: &[String]) -> (String,
         || one_of(&["deep", "shallow", "small", "large", "medium"])
     {
         "buffer"
+    } else if written_as(Dimension::Size) {
+        "size"
     } else if written_as(Dimension::Rate) && !may_be_sizes(values) {
         "rate"
     } else if written_as(Dimension::Percent) {
@@ -190,11 +192,12 @@ pub(super) fn have_unit(values: &[String], dimension: Dimension) -> bool {
 }
 
 /// The dimensions that values may be written in, and the unit that each is held in.
-pub(super) const UNITS: [(Dimension, &str); 5] = [
+pub(super) const UNITS: [(Dimension, &str); 6] = [
     (Dimension::Time, "ms"),
     (Dimension::Bdp, "BDP"),
     (Dimension::Packets, "packets"),
     (Dimension::Rate, "Mbit"),
+    (Dimension::Size, "kB"),
     (Dimension::Percent, "%"),
 ];
 

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 
 use super::Run;
-use crate::analyze::Flow;
+use crate::analyze::{Flow, LinkSide};
 
 impl Run<'_> {
     /// Queueing delay over the time that a full buffer takes to drain, of a flow with this mean RTT and this RTT of the
-    /// empty path; `None` behind the queue, where it does not show.
+    /// empty path; `None` behind the queue, where it does not show, and where nobody knows whether that is so.
     pub(super) fn queue_share(
         &self,
         rtt_ns_mean: Option<f64>,
         empty_rtt_ns: Option<i64>,
     ) -> Option<f64> {
-        if self.is_behind_link {
+        if self.captured != LinkSide::Before {
             return None;
         }
         let conditions = self.options.conditions;

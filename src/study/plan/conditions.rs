@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Draft, filled, missing};
+use crate::analyze::LinkSide;
 use crate::capture::display_name;
 use crate::study::conditions::{
     Buffer, CapacityTrace, Conditions, PathCapacity, TraceColumns, TraceOrigin,
@@ -87,6 +88,33 @@ impl RunPlanner<'_> {
         Some(QueuePoints { before, after })
     }
 
+    /// On which side of the queue the run itself was captured, as its section says, or as it is one of the captures there.
+    pub(super) fn captured(&mut self, queue: Option<&QueuePoints>) -> LinkSide {
+        let draft = self.draft;
+        let Some(text) = draft.captured else {
+            return match queue.and_then(|points| points.is_after(&draft.path)) {
+                Some(true) => LinkSide::Behind,
+                Some(false) => LinkSide::Before,
+                None => LinkSide::Unknown,
+            };
+        };
+        if draft.before.is_some() || draft.after.is_some() {
+            let said = "'captured' is not needed where 'before' or 'after' names the other side: leave it out";
+            self.document.mistake(text.line, said);
+        }
+        let side = self.meant(Some(text), |side| match side {
+            "before" => Ok(LinkSide::Before),
+            "after" => Ok(LinkSide::Behind),
+            other => {
+                let hint = suggestion(other, &["before", "after"]);
+                Err(format!(
+                    "a capture is taken \"before\" the queue or \"after\" it, not '{other}'{hint}"
+                ))
+            }
+        });
+        side.unwrap_or_default()
+    }
+
     /// A capture that a text names for the run; a mistake where it is not there.
     fn point(&mut self, text: Option<&Located<String>>) -> Option<PathBuf> {
         let Some(text) = text else {
@@ -115,7 +143,7 @@ impl RunPlanner<'_> {
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Option<T> {
         let (by, cases) = match condition? {
-            ConditionText::Same(text) => return self.meant(Some(text), parse),
+            ConditionText::Same(text) => return self.said(text, parse),
             ConditionText::By(by, cases) => (by, cases),
         };
         let texts = &self.draft.texts;
@@ -137,7 +165,39 @@ impl RunPlanner<'_> {
             self.document.mistake(by.line, message);
             return None;
         };
+        self.said(text, parse)
+    }
+
+    /// What a condition says; a mistake where it takes the numbers of a label for something that its unit does not measure.
+    fn said<T>(
+        &mut self,
+        text: &Located<String>,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Option<T> {
+        if let Some(message) = self.other_unit(&text.value) {
+            self.document.mistake(text.line, message);
+            return None;
+        }
         self.meant(Some(text), parse)
+    }
+
+    /// What is wrong with a text that is a label and a unit which does not measure what that of the label does.
+    fn other_unit(&self, text: &str) -> Option<String> {
+        let (name, written) = text.strip_prefix('{')?.split_once('}')?;
+        let label = self.labels.iter().find(|label| label.name == name)?;
+        let (LabelKind::Number(Some(unit)), Some(here)) =
+            (label.kind, Unit::written(&format!("1{written}")))
+        else {
+            return None;
+        };
+        (here.dimension != unit.dimension).then(|| {
+            format!(
+                "label '{name}' is {} by its unit '{}', and here its numbers are {}: write the same unit at both places",
+                unit.dimension.described(),
+                unit.name(),
+                here.dimension.described()
+            )
+        })
     }
 
     /// A text with labels filled in, understood by `parse`; a mistake where it cannot be.

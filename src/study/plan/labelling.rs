@@ -124,7 +124,7 @@ fn label(
     });
     let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
     let kind = section
-        .and_then(|section| declared_kind(section, document))
+        .and_then(|section| declared_kind(section, drafts, document))
         .unwrap_or_else(|| {
             let numbers = order.is_empty() && all_numbers(&name.value, manifest, drafts);
             if numbers {
@@ -152,12 +152,19 @@ fn has(texts: &Texts, name: &str) -> bool {
     texts.iter().any(|(known, _)| known == name)
 }
 
-fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<LabelKind> {
-    if let Some(unit) = &section.unit {
-        return match Unit::named(&unit.value) {
-            Ok(unit) => Some(LabelKind::Number(Some(unit))),
+fn declared_kind(
+    section: &LabelSection,
+    drafts: &[Draft<'_>],
+    document: &mut Document,
+) -> Option<LabelKind> {
+    if let Some(named) = &section.unit {
+        return match Unit::named(&named.value) {
+            Ok(unit) => {
+                let unit = fitting_unit(unit, named, &section.name.value, drafts, document);
+                Some(LabelKind::Number(Some(unit)))
+            }
             Err(message) => {
-                document.mistake(unit.line, message);
+                document.mistake(named.line, message);
                 None
             }
         };
@@ -172,6 +179,39 @@ fn declared_kind(section: &LabelSection, document: &mut Document) -> Option<Labe
             None
         }
     }
+}
+
+/// The unit that was declared of a label, unless it is one of something that no value of the label is, and all are in
+/// another: then that is the mistake, and not the values.
+fn fitting_unit(
+    unit: Unit,
+    named: &Located<String>,
+    label: &str,
+    drafts: &[Draft<'_>],
+    document: &mut Document,
+) -> Unit {
+    let texts = || {
+        let of_drafts = drafts.iter().map(|draft| &draft.texts);
+        let texts = of_drafts.chain(measured_flows(drafts)).flatten();
+        let of_label = texts.filter(|(known, _)| known == label);
+        of_label.map(|(_, text)| text.value.as_str())
+    };
+    let first = texts().next();
+    let Some((first, other)) = first.and_then(|text| Some((text, Unit::written(text)?))) else {
+        return unit;
+    };
+    if !texts().all(|text| unit.parse(text).is_err() && other.parse(text).is_ok()) {
+        return unit;
+    }
+    let message = format!(
+        "'{}' is a unit of {}, and the values of label '{label}', such as '{first}', are {}: write unit = \"{}\"",
+        named.value,
+        unit.dimension.described(),
+        other.dimension.described(),
+        other.name()
+    );
+    document.mistake(named.line, message);
+    other
 }
 
 /// Whether a text is a plain number, of no more digits than numbers of 64 bits tell apart: a longer one is a name.

@@ -186,6 +186,7 @@ impl<'m> Context<'m, '_> {
             window: self.section.window.as_ref(),
             before: None,
             after: None,
+            captured: None,
             texts,
             measured: Some(measured),
         }

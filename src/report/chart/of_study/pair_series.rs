@@ -20,8 +20,8 @@ const STEPS_MAX: i64 = 50;
 /// Bins that a step may last: powers of ten, twice and five times these.
 const STEPS: [i64; 3] = [1, 2, 5];
 
-/// Flows that begin within such a share of the time of both begin together.
-const TOGETHER: f64 = 0.1;
+/// Flows that begin within such a share of the time of both begin together: who is ahead by more may keep what he got.
+const TOGETHER: f64 = 0.01;
 
 type Variant = Option<LabelValue>;
 
@@ -128,12 +128,22 @@ fn draw(
     } else {
         format!(", {condition}")
     };
+    let drawn_lines = [0, 1].map(of_flow);
+    let too_short = drawn_lines.iter().zip(&lines);
+    let too_short: Vec<String> = too_short
+        .filter(|(parts, _)| parts.iter().all(|(_, points)| points.is_empty()))
+        .map(|(_, name)| format!("; {name} lasts too short for a step in most runs"))
+        .collect();
     let chart = BandLines {
         title: study.title(
             "Goodput of two flows over time",
             &format!("{} | {}{order}{condition}", names[0], names[1]),
         ),
-        note: format!("steps of {}; median of runs", Quantity::TIME.format(step_s)),
+        note: format!(
+            "steps of {}; median of runs{}",
+            Quantity::TIME.format(step_s),
+            too_short.concat()
+        ),
         interval: "quartiles",
         x: Quantity::TIME,
         x_name: if pair.has_windows {
@@ -142,7 +152,7 @@ fn draw(
             "Time since the first flow began".to_owned()
         },
         y: drawn(Metric::GoodputBps).0,
-        lines: [0, 1].into_iter().flat_map(of_flow).collect(),
+        lines: drawn_lines.into_iter().flatten().collect(),
     };
     chart.draw_as(study.style, looks)
 }

@@ -25,3 +25,16 @@ fn thousands_of_nobody_knows_what_are_no_rates() {
     let text = draft(folder_of(&names).path(), None).unwrap();
     assert!(text.contains("cubic_{rate}_1.pcap"), "{text}");
 }
+
+#[test]
+fn numbers_with_units_of_bytes_are_sizes() {
+    let folder = folder_of(&[
+        "cubic_30kB_1.pcap",
+        "cubic_1MB_1.pcap",
+        "bbr_30kB_1.pcap",
+        "bbr_1MB_1.pcap",
+    ]);
+    let text = draft(folder.path(), None).unwrap();
+    assert!(text.contains("\"{cca}_{size}_1.pcap\""), "{text}");
+    assert!(text.contains("[labels.size]\nunit = \"kB\"\n"), "{text}");
+}

@@ -1,6 +1,7 @@
 //! Which delay stands beside rates: ping or RTT, and never both on one axis.
 
 use super::*;
+use crate::analyze::LinkSide;
 
 /// Four runs of two variants each, with an RTT of 20 ms, whose pings of 30 ms are there for so many of each variant.
 fn with_pings_of(runs: usize) -> Draft {
@@ -67,17 +68,32 @@ fn pings_of_some_are_shown_where_nothing_has_an_rtt() {
 
 #[test]
 fn how_many_runs_lack_the_queue_of_the_link_is_said_where_there_are_delays() {
-    for (behind, said) in [
-        (8, Some("; captured behind the link, without its queue")),
+    for (behind, unknown, said) in [
+        (8, 0, Some("; captured behind the link, without its queue")),
         (
             3,
-            Some("; 3 of 8 runs captured behind the link, without its queue"),
+            0,
+            Some("; 3 of all 8 runs captured behind the link, without its queue"),
         ),
-        (0, None),
+        (
+            3,
+            1,
+            Some(
+                "; 3 of all 8 runs captured behind the link (of 1 it is not known), without its queue",
+            ),
+        ),
+        // Nothing says that any was.
+        (0, 1, None),
+        (0, 0, None),
     ] {
         let mut draft = with_pings_of(0);
-        for run in &mut draft.0.runs[..behind] {
-            run.shortfall.behind_link = true;
+        for (place, run) in draft.0.runs.iter_mut().enumerate() {
+            run.records = Some(1000);
+            run.shortfall.captured = match place {
+                _ if place < behind => LinkSide::Behind,
+                _ if place < behind + unknown => LinkSide::Unknown,
+                _ => LinkSide::Before,
+            };
         }
         let charts = draft.charts(&[]);
         for stem in ["bars-latency", "boxes"] {

@@ -350,7 +350,7 @@ impl HalfFlow {
         self.count_time(at);
         self.note_repaired(dir, at, sink);
         self.acks.dup_run = 0;
-        if !self.holes.is_empty() && self.repair.until.is_some_and(|until| ack < until) {
+        if !self.holes.is_empty() && self.repair.until().is_some_and(|until| ack < until) {
             // A partial ACK asks for the next hole (RFC 6582 section 3.2).
             self.holes.tell_at(ack, true, at);
         }

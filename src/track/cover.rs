@@ -273,7 +273,7 @@ impl HalfFlow {
             })
         };
         let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);
-        let recovering = self.repair.until.is_some_and(|until| una < until);
+        let recovering = self.repair.until().is_some_and(|until| una < until);
         let told_of_hole = self.acks.dup_run > 0;
         let single_edge = edge.filter(|edge| is_single(edge));
         let in_turn_since = self.edge_in_turn(una, echo);

@@ -327,6 +327,9 @@ impl HalfFlow {
         self.note_repair(at, end, timeout);
         self.note_unheard(at, is_higher);
         self.repair.extend_to(self.high);
+        if taken.verdict.reason == Some(Reason::Fast) {
+            self.repair.note_asked(end);
+        }
         if self.ids.counts() && self.emissions.unseen_new() > 0 {
             self.repair
                 .put_off_probes(self.reached((end - start) as u32));

@@ -127,7 +127,7 @@ impl HalfFlow {
         let may_be = match earlier.verdict.class {
             Class::Retransmission | Class::Reordered => true,
             _ if self.sack.are_seen || self.seen_acks.expects_copies() => false,
-            _ => self.repair.until > Some(earlier.start),
+            _ => self.repair.until() > Some(earlier.start),
         };
         (may_be || earlier.marks.has(Marks::ASKED_FOR)) && earlier.copies == 1
     }

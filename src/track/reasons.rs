@@ -86,6 +86,7 @@ impl HalfFlow {
     pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let timer_ns = self.delays.run_out_ns();
+        self.take_back_second();
         self.doubt_taken_back(start);
         let Some(after) = self.repair.after_timeout() else {
             // Who repeats something else has taken a timeout back that was for nothing.
@@ -204,7 +205,7 @@ impl HalfFlow {
     /// (RFC 8985 section 7.2).
     pub(super) fn has_repair_open(&self) -> bool {
         self.repair
-            .until
+            .until()
             .is_some_and(|until| self.una < Some(until))
     }
 

@@ -35,8 +35,13 @@ pub(super) struct AfterTimeout {
     pub(super) at: CaptureTime,
     /// When a packet of the peer had passed last by then.
     heard_at: Option<CaptureTime>,
-    /// Nothing but what timers brought was repeated since.
+    /// Nothing but what timers brought was repeated since, and none of it had been asked for before.
     pub(super) alone: bool,
+    /// Another one had run out before it, and nothing but what these two brought was repeated: then an ACK of what was sent
+    /// once takes it back, whatever its sender was at before.
+    is_second: bool,
+    /// A DSACK told that what it brought was not needed.
+    is_needless: bool,
     /// Another one had run out before, and what that gave up is not repaired yet, be it that its sender took that back.
     goes_on: bool,
     /// What ids tell to have been sent above all that was seen is outstanding for certain.
@@ -98,6 +103,9 @@ impl HalfFlow {
             None => !self.was_edge_asked_for(),
         };
         let goes_on = self.repair.timeout.is_some();
+        let is_second = before.is_some_and(|after| {
+            at.since(after.at) >= soonest_ns && self.times.data_at == Some(after.at)
+        });
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
         let after = AfterTimeout {
@@ -105,6 +113,8 @@ impl HalfFlow {
             at,
             heard_at: self.times.heard_at,
             alone,
+            is_second,
+            is_needless: false,
             goes_on,
             is_certain,
             ends_above: self.sack.are_lacking(),
@@ -338,8 +348,26 @@ impl HalfFlow {
     pub(super) fn undo_timeout(&mut self, at: CaptureTime) {
         let are_seen = self.sack.are_seen;
         let timeout = self.repair.timeout.as_deref_mut();
-        let is_only = |after: &&mut AfterTimeout| after.alone && !after.goes_on && after.at == at;
-        if let Some(after) = timeout.filter(is_only).filter(|_| are_seen) {
+        let Some(after) = timeout.filter(|after| are_seen && after.at == at) else {
+            return;
+        };
+        after.is_needless = true;
+        if after.alone && !after.goes_on {
+            after.taken_back = true;
+            self.emissions.forget_timeout();
+        }
+    }
+
+    /// Something is repeated: a timeout of a second timer, that brought what was not needed, is taken back by then, if an
+    /// ACK has covered what was sent once and no SACK had reported (RFC 5682 section 3.1).
+    pub(super) fn take_back_second(&mut self) {
+        let una = self.una;
+        let timeout = self.repair.timeout.as_deref_mut();
+        if let Some(after) = timeout
+            && after.is_second
+            && after.is_needless
+            && una > Some(after.untold_from)
+        {
             after.taken_back = true;
             self.emissions.forget_timeout();
         }
@@ -365,6 +393,20 @@ impl HalfFlow {
             && self.was_asked_in_this_repair(&earlier, at)
         {
             self.timed_out(at, earlier.len);
+            return;
+        }
+        // Who is in a fast repair when a timer runs out does not try whether it did so for nothing (RFC 5682 section 2.1),
+        // but does when the next one runs out.
+        if self.sack.are_seen
+            && self.timers_before(at) <= 1
+            && self.repair.timeout.is_none()
+            && self.repair.was_asked_above(start)
+            && self.quiet_ns(at) > self.delays.run_out_ns()
+        {
+            self.timed_out(at, self.packet_size.full());
+            if let Some(after) = self.repair.timeout.as_deref_mut() {
+                after.alone = false;
+            }
         }
     }
 

@@ -84,6 +84,72 @@ fn a_timer_that_runs_out_among_repeats_that_were_asked_for_is_not_taken_back_by_
 }
 
 #[test]
+fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sender_was_at() {
+    // With a second one a sender tries whether timers ran out for nothing, also in a fast repair.
+    let reason = |first: &str, acked: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             124 B>A ack 0 sack 1000..2000
+             125 B>A ack 0 sack 1000..3000
+             135 A>B data 0..1000
+             {first}
+             1300 A>B data 0..1000
+             1320 B>A ack {acked} sack 0..1000
+             1331 A>B data {acked}..{}",
+            acked + 1000
+        );
+        last_reason(&opened(&trace))
+    };
+    let first = "500 A>B data 0..1000";
+    assert_eq!(reason(first, 4000), Some(Reason::Fast));
+    assert_eq!(reason("", 4000), Some(Reason::Timeout));
+    // What it covers was reported before: all that was not may be lost.
+    assert_eq!(reason(first, 3000), Some(Reason::Timeout));
+    // Something else was repeated in between.
+    let other = "500 A>B data 0..1000\n520 A>B data 3000..4000";
+    assert_eq!(reason(other, 4000), Some(Reason::Timeout));
+}
+
+#[test]
+fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings_was_acknowledged_here()
+ {
+    // The ACKs of 135 and later are lost on the way to A, which goes on with what it knows nothing of.
+    let reason = |asked: &str, timer: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             123 B>A ack 0 sack 1000..2000
+             124 B>A ack 0 sack 1000..3000
+             {asked}
+             136 A>B data 5000..6000
+             155 B>A ack 4000
+             156 B>A ack 4000 sack 5000..6000
+             {timer} A>B data 0..1000
+             {} B>A ack 4000 sack 0..1000 sack 5000..6000
+             {} A>B data 4000..5000",
+            timer + 20,
+            timer + 31
+        );
+        last_reason(&opened(&trace))
+    };
+    let asked = "135 A>B data 0..1000";
+    assert_eq!(reason(asked, 500), Some(Reason::Timeout));
+    // A second one has run out by then, and what it brings is told to have been for nothing.
+    assert_eq!(reason(asked, 3000), Some(Reason::Fast));
+    // Nothing was asked for: so is the first.
+    assert_eq!(
+        reason("135 B>A ack 1000 sack 2000..3000", 500),
+        Some(Reason::Fast)
+    );
+}
+
+#[test]
 fn who_repeats_again_what_it_had_probed_with_has_not_taken_its_timeout_back() {
     // The DSACK tells that the timer's repeat was for nothing. Nothing that was sent since the probe has come but that, so
     // that who repeats its bytes again has given up all that was outstanding (RFC 6675 section 5.1).

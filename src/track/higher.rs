@@ -151,14 +151,13 @@ impl HalfFlow {
         self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
     }
 
-    /// Whether what is repeated at `at` above the highest byte seen goes on with all that a timer gave up, below which its
-    /// sender repeated other things just now: it needs no further timer. Few skipped ids may have been further repeats of the
-    /// lowest bytes, as they were asked for, probed for, and by another timer.
+    /// Whether what is repeated at `at` above the highest byte seen goes on with all that a timer gave up: it needs no further
+    /// timer. Few skipped ids may have been further repeats of the lowest bytes, as they were asked for, probed for, and by another
+    /// timer.
     pub(super) fn goes_on_giving_up(&self, at: CaptureTime) -> bool {
         const REPEATS_MAX: usize = 3;
         self.emissions.repeats_all()
             && self.emissions.unseen_new() > REPEATS_MAX
-            && self.is_repairing_tail(at)
             && !self.is_quiet(at)
     }
 

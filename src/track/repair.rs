@@ -170,4 +170,14 @@ mod tests {
         repair.on_progress(3000);
         assert!(!repair.goes_on());
     }
+
+    #[test]
+    fn who_was_asked_for_more_than_has_arrived_is_in_a_fast_repair_in_whatever_order() {
+        let mut repair = Repair::default();
+        assert!(!repair.was_asked_above(-1));
+        repair.note_asked(5000);
+        repair.note_asked(2000);
+        assert!(repair.was_asked_above(4000));
+        assert!(!repair.was_asked_above(5000));
+    }
 }

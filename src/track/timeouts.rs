@@ -53,6 +53,8 @@ pub(super) struct AfterTimeout {
     pub(super) taken_back: bool,
     /// Where the first packet above the repeat begins that was sent once and is not known to have arrived.
     untold_from: i64,
+    /// The highest byte that SACK had reported by then.
+    reported_to: Option<i64>,
     /// What was acknowledged when new data passed last, and how often that was more than before.
     answered: (Option<i64>, u8),
     /// The left edge whose repeat was lost before it came here, and when what was sent next passed.
@@ -103,9 +105,7 @@ impl HalfFlow {
             None => !self.was_edge_asked_for(),
         };
         let goes_on = self.repair.timeout.is_some();
-        let is_second = before.is_some_and(|after| {
-            at.since(after.at) >= soonest_ns && self.times.data_at == Some(after.at)
-        });
+        let is_second = before.is_some_and(|after| self.times.data_at == Some(after.at));
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
         let after = AfterTimeout {
@@ -120,6 +120,7 @@ impl HalfFlow {
             ends_above: self.sack.are_lacking(),
             taken_back: false,
             untold_from: self.first_untold(),
+            reported_to: self.board.highest_end(),
             answered: (self.una, 0),
             lost_edge: None,
         };
@@ -359,14 +360,15 @@ impl HalfFlow {
     }
 
     /// Something is repeated: a timeout of a second timer, that brought what was not needed, is taken back by then, if an
-    /// ACK has covered what was sent once and no SACK had reported (RFC 5682 section 3.1).
+    /// ACK or SACK has told of what was sent once and not reported when it ran out (RFC 5682 section 3.1).
     pub(super) fn take_back_second(&mut self) {
-        let una = self.una;
+        let (una, highest) = (self.una, self.board.highest_end());
         let timeout = self.repair.timeout.as_deref_mut();
         if let Some(after) = timeout
             && after.is_second
             && after.is_needless
-            && una > Some(after.untold_from)
+            && (una > Some(after.untold_from)
+                || highest > after.reported_to && highest <= Some(after.until))
         {
             after.taken_back = true;
             self.emissions.forget_timeout();
@@ -397,16 +399,17 @@ impl HalfFlow {
         }
         // Who is in a fast repair when a timer runs out does not try whether it did so for nothing (RFC 5682 section 2.1),
         // but does when the next one runs out.
-        if self.sack.are_seen
-            && self.timers_before(at) <= 1
-            && self.repair.timeout.is_none()
-            && self.repair.was_asked_above(start)
-            && self.quiet_ns(at) > self.delays.run_out_ns()
-        {
+        if !self.sack.are_seen || self.quiet_ns(at) <= self.delays.run_out_ns() {
+            return;
+        }
+        let is_first = self.repair.timeout.is_none() && self.timers_before(at) <= 1;
+        if is_first && self.repair.was_asked_above(start) {
             self.timed_out(at, self.packet_size.full());
-            if let Some(after) = self.repair.timeout.as_deref_mut() {
-                after.alone = false;
-            }
+        } else if let Some(after) = self.repair.timeout.as_deref_mut()
+            && self.times.data_at == Some(after.at)
+        {
+            after.taken_back = true;
+            self.emissions.forget_timeout();
         }
     }
 

@@ -86,7 +86,7 @@ fn a_timer_that_runs_out_among_repeats_that_were_asked_for_is_not_taken_back_by_
 #[test]
 fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sender_was_at() {
     // With a second one a sender tries whether timers ran out for nothing, also in a fast repair.
-    let reason = |first: &str, acked: u32| {
+    let reason = |first: &str, acked: u32, told: &str| {
         let trace = format!(
             "100 A>B data 0..1000
              101 A>B data 1000..2000
@@ -98,27 +98,41 @@ fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sen
              135 A>B data 0..1000
              {first}
              1300 A>B data 0..1000
-             1320 B>A ack {acked} sack 0..1000
+             1320 B>A ack {acked} {told}
              1331 A>B data {acked}..{}",
             acked + 1000
         );
         last_reason(&opened(&trace))
     };
-    let first = "500 A>B data 0..1000";
-    assert_eq!(reason(first, 4000), Some(Reason::Fast));
-    assert_eq!(reason("", 4000), Some(Reason::Timeout));
-    // What it covers was reported before: all that was not may be lost.
-    assert_eq!(reason(first, 3000), Some(Reason::Timeout));
+    let (first, needless) = ("500 A>B data 0..1000", "sack 0..1000");
+    assert_eq!(reason(first, 4000, needless), Some(Reason::Fast));
+    assert_eq!(reason("", 4000, needless), Some(Reason::Timeout));
+    // The repeat may have been what was missing.
+    assert_eq!(reason(first, 4000, ""), Some(Reason::Timeout));
+    // What it covers was reported before: all that was not may be lost, unless SACK reports more.
+    assert_eq!(reason(first, 3000, needless), Some(Reason::Timeout));
+    let more = "sack 0..1000 sack 4000..5000";
+    assert_eq!(reason(first, 3000, more), Some(Reason::Fast));
     // Something else was repeated in between.
-    let other = "500 A>B data 0..1000\n520 A>B data 3000..4000";
-    assert_eq!(reason(other, 4000), Some(Reason::Timeout));
+    let other = "500 A>B data 0..1000\n520 A>B data 4000..5000";
+    assert_eq!(reason(other, 4000, needless), Some(Reason::Timeout));
 }
 
 #[test]
 fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings_was_acknowledged_here()
  {
     // The ACKs of 135 and later are lost on the way to A, which goes on with what it knows nothing of.
-    let reason = |asked: &str, timer: u32| {
+    let reason = |asked: &str, timers: &[u32]| {
+        let after = timers[timers.len() - 1] + 31;
+        let timers: String = timers
+            .iter()
+            .map(|at| {
+                format!(
+                    "{at} A>B data 0..1000\n{} B>A ack 4000 sack 0..1000 sack 5000..6000\n",
+                    at + 20
+                )
+            })
+            .collect();
         let trace = format!(
             "100 A>B data 0..1000
              101 A>B data 1000..2000
@@ -130,23 +144,21 @@ fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings
              136 A>B data 5000..6000
              155 B>A ack 4000
              156 B>A ack 4000 sack 5000..6000
-             {timer} A>B data 0..1000
-             {} B>A ack 4000 sack 0..1000 sack 5000..6000
-             {} A>B data 4000..5000",
-            timer + 20,
-            timer + 31
+             {timers}
+             {after} A>B data 4000..5000"
         );
         last_reason(&opened(&trace))
     };
     let asked = "135 A>B data 0..1000";
-    assert_eq!(reason(asked, 500), Some(Reason::Timeout));
-    // A second one has run out by then, and what it brings is told to have been for nothing.
-    assert_eq!(reason(asked, 3000), Some(Reason::Fast));
+    assert_eq!(reason(asked, &[500]), Some(Reason::Timeout));
+    // More than one can have run out by then, and what the second brings is told to have been for nothing.
+    assert_eq!(reason(asked, &[3000]), Some(Reason::Fast));
+    assert_eq!(reason(asked, &[500, 1300]), Some(Reason::Fast));
+    // No timer is so quick.
+    assert_eq!(reason(asked, &[190]), Some(Reason::Fast));
     // Nothing was asked for: so is the first.
-    assert_eq!(
-        reason("135 B>A ack 1000 sack 2000..3000", 500),
-        Some(Reason::Fast)
-    );
+    let none = "135 B>A ack 1000 sack 2000..3000";
+    assert_eq!(reason(none, &[500]), Some(Reason::Fast));
 }
 
 #[test]

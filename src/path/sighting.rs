@@ -145,7 +145,8 @@ pub struct FlowKey {
 
 impl FlowKey {
     /// Whether its packets are of UDP.
-    pub(crate) fn is_udp(&self) -> bool {
+    #[must_use]
+    pub fn is_udp(&self) -> bool {
         self.protocol == super::others::UDP
     }
 

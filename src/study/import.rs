@@ -21,6 +21,7 @@ use std::path::Path;
 
 pub(super) use error::COLUMNS_LISTED;
 pub use error::{ImportError, ImportErrorKind, Place};
+pub(super) use flent::flows as flent_flows;
 
 use super::template::Template;
 

@@ -228,7 +228,11 @@ fn every_mistake_in_a_measured_section_is_said_with_its_line() {
             "rtt_ns_mean = { column = \"rtt\", unit = \"ms\", points = 3 }",
             "it needs rows = \"points\"",
         ),
-        (17, "capacity = \"{rate}s\"", "has no unit of a rate"),
+        (
+            17,
+            "capacity = \"{rate}s\"",
+            "by its unit 'Mbit', and here its numbers are a time",
+        ),
         (
             17,
             "capacity = \"{speed}\"",

@@ -98,7 +98,11 @@ const MISTAKES: &[(usize, &str, &str)] = &[
         "capacity = \"{speed}\"",
         "there is no label 'speed' here",
     ),
-    (12, "capacity = \"{rate}s\"", "has no unit of a rate"),
+    (
+        12,
+        "capacity = \"{rate}s\"",
+        "by its unit 'Mbit', and here its numbers are a time",
+    ),
     (
         12,
         "buffer = \"deep\"",

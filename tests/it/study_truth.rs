@@ -253,7 +253,8 @@ fn the_side_of_the_queue_is_told_by_packets_or_not_at_all() {
         .runs
         .iter()
         .filter(|run| ["sender", "ingress"].contains(&label(&results, run, "place")));
-    assert_eq!((told, results.runs.len()), (before.count(), 125));
+    assert_eq!(told, before.count());
+    assert!(results.runs.len() > 100, "{}", results.runs.len());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Archives of flent, the Flexible Network Tester: JSON with series at common times.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::Deserialize;
@@ -81,6 +81,31 @@ pub(super) fn parse(bytes: &[u8]) -> Result<MeasuredTable, Fault> {
         metadata: archive.metadata.0,
         lines: Vec::new(),
     })
+}
+
+/// How many flows of TCP a test had, as far as its series tell: each is one, but for what flent made of several (`avg`, `sum`,
+/// `totals`, `fairness`, and `TCP upload` where there is a `TCP upload::1`), and for what sockets said of one
+/// (`::tcp_cwnd`). `None` without any.
+pub(in crate::study) fn flows(table: &MeasuredTable) -> Option<u64> {
+    let columns = table.columns.iter().map(|column| column.name.as_str());
+    let series = table.series.iter().map(|series| series.name.as_str());
+    let names: BTreeSet<&str> = columns.chain(series).collect();
+    let number = |name: &str| {
+        let (stem, number) = name.rsplit_once("::")?;
+        Some((stem.to_owned(), number.parse::<u32>().ok()?))
+    };
+    let parted: BTreeSet<String> = names
+        .iter()
+        .filter_map(|name| Some(number(name)?.0))
+        .collect();
+    let is_flow = |name: &&&str| {
+        let is_made = [" avg", " sum", " totals", " fairness"];
+        let is_made = is_made.iter().any(|made| name.ends_with(made));
+        let is_plain = !name.contains("::") || number(name).is_some();
+        name.starts_with("TCP ") && !is_made && is_plain && !parted.contains(**name)
+    };
+    let flows = names.iter().filter(is_flow).count() as u64;
+    (flows > 0).then_some(flows)
 }
 
 /// A raw series; `None` where it has no single values.

@@ -412,3 +412,41 @@ mod parquet_files {
         }
     }
 }
+
+#[test]
+fn an_archive_of_flent_tells_how_many_flows_it_had() {
+    let flows = |names: &[&str]| {
+        let results: Vec<String> = names
+            .iter()
+            .map(|name| format!("{name:?}: [1.0]"))
+            .collect();
+        let archive = format!(
+            "{{\"version\": 4, \"x_values\": [0.0], \"results\": {{{}}}}}",
+            results.join(", ")
+        );
+        super::flent::flows(&super::flent::parse(archive.as_bytes()).unwrap())
+    };
+    assert_eq!(flows(&["TCP upload", "Ping (ms) ICMP"]), Some(1));
+    // What is beside a part of itself is their sum; what sockets say is no flow.
+    let parts = [
+        "TCP upload",
+        "TCP upload::1",
+        "TCP upload::2",
+        "TCP upload::1::tcp_cwnd",
+        "TCP upload::tcp_rtt",
+    ];
+    assert_eq!(flows(&parts), Some(2));
+    let both_ways = [
+        "TCP download BE",
+        "TCP download BK",
+        "TCP download avg",
+        "TCP download sum",
+        "TCP upload BE",
+        "TCP upload BE::tcp_rtt",
+        "TCP upload avg",
+        "TCP totals",
+        "TCP upload fairness",
+    ];
+    assert_eq!(flows(&both_ways), Some(3));
+    assert_eq!(flows(&["Ping (ms) ICMP"]), None);
+}

@@ -9,12 +9,12 @@ use super::labelling::TEXT;
 use super::settings::meant;
 use super::{Draft, MeasuredDraft, Texts, files_without, with_labels};
 use crate::study::files::{self, Found};
-use crate::study::import::{ImportError, MeasuredFormat, MeasuredTable, Place};
+use crate::study::import::{ImportError, MeasuredFormat, MeasuredTable, Place, flent_flows};
 use crate::study::manifest::{
     Document, LabelSection, Located, Manifest, MeasuredSection, suggestion,
 };
 use crate::study::measure::RunMeasure;
-use crate::study::metrics::Values;
+use crate::study::metrics::{Metric, Values};
 use crate::study::template::Template;
 use crate::study::window::Window;
 
@@ -377,7 +377,8 @@ impl<'m> Reader<'m, '_> {
                 let mut texts = self.texts(assigned, &labels, rows[0]);
                 texts.retain(|(_, text)| !text.value.is_empty());
                 let outcome = match numbers::points(&time, series, rows) {
-                    Ok(points) => RunMeasure::of_points(&points, self.context.window),
+                    Ok(points) => RunMeasure::of_points(&points, self.context.window)
+                        .map(|measure| self.with_flows(measure, assigned)),
                     Err((row, fault)) => {
                         let place = self.table.place(row);
                         self.fault(self.context.section.line, format!("{place}: {fault}"));
@@ -394,6 +395,17 @@ impl<'m> Reader<'m, '_> {
             }
         }
         Some(drafts)
+    }
+
+    /// A run with the number of its flows, where an archive of flent tells it and the manifest does not.
+    fn with_flows(&self, mut measure: RunMeasure, assigned: &Texts) -> RunMeasure {
+        let is_flent = self.table.format == MeasuredFormat::Flent && assigned.is_empty();
+        if is_flent && measure.values.get(Metric::Flows).is_none() {
+            let flows = flent_flows(self.table);
+            let flows = flows.map(|flows| flows as f64);
+            measure.values.set(Metric::Flows, flows);
+        }
+        measure
     }
 
     /// Labels of a row: by the name of the file and of columns, by its cells, by the section.

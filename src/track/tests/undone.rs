@@ -93,6 +93,7 @@ fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sen
              102 A>B data 2000..3000
              103 A>B data 3000..4000
              104 A>B data 4000..5000
+             105 A>B data 5000..6000
              124 B>A ack 0 sack 1000..2000
              125 B>A ack 0 sack 1000..3000
              135 A>B data 0..1000
@@ -114,7 +115,7 @@ fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sen
     let more = "sack 0..1000 sack 4000..5000";
     assert_eq!(reason(first, 3000, more), Some(Reason::Fast));
     // Something else was repeated in between.
-    let other = "500 A>B data 0..1000\n520 A>B data 4000..5000";
+    let other = "500 A>B data 0..1000\n520 A>B data 5000..6000";
     assert_eq!(reason(other, 4000, needless), Some(Reason::Timeout));
 }
 
@@ -124,15 +125,11 @@ fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings
     // The ACKs of 135 and later are lost on the way to A, which goes on with what it knows nothing of.
     let reason = |asked: &str, timers: &[u32]| {
         let after = timers[timers.len() - 1] + 31;
-        let timers: String = timers
-            .iter()
-            .map(|at| {
-                format!(
-                    "{at} A>B data 0..1000\n{} B>A ack 4000 sack 0..1000 sack 5000..6000\n",
-                    at + 20
-                )
-            })
-            .collect();
+        let brought = |at: &u32| {
+            let answer = at + 20;
+            format!("{at} A>B data 0..1000\n{answer} B>A ack 4000 sack 0..1000 sack 5000..6000\n")
+        };
+        let timers = timers.iter().map(brought).collect::<Vec<_>>().concat();
         let trace = format!(
             "100 A>B data 0..1000
              101 A>B data 1000..2000
@@ -153,12 +150,38 @@ fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings
     assert_eq!(reason(asked, &[500]), Some(Reason::Timeout));
     // More than one can have run out by then, and what the second brings is told to have been for nothing.
     assert_eq!(reason(asked, &[3000]), Some(Reason::Fast));
-    assert_eq!(reason(asked, &[500, 1300]), Some(Reason::Fast));
+    assert_eq!(reason(asked, &[500, 900]), Some(Reason::Fast));
     // No timer is so quick.
     assert_eq!(reason(asked, &[190]), Some(Reason::Fast));
     // Nothing was asked for: so is the first.
     let none = "135 B>A ack 1000 sack 2000..3000";
     assert_eq!(reason(none, &[500]), Some(Reason::Fast));
+}
+
+#[test]
+fn what_is_brought_again_takes_no_timeout_back_of_which_something_was_repeated() {
+    let reason = |repeated: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             123 B>A ack 0 sack 1000..2000
+             124 B>A ack 0 sack 1000..3000
+             135 A>B data 0..1000
+             136 A>B data 5000..6000
+             155 B>A ack 4000
+             156 B>A ack 4000 sack 5000..6000
+             500 A>B data 0..1000
+             {repeated}
+             900 A>B data 0..1000
+             920 B>A ack 4000 sack 0..1000 sack 5000..6000
+             931 A>B data 4000..4500"
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason(""), Some(Reason::Fast));
+    assert_eq!(reason("531 A>B data 4500..5000"), Some(Reason::Timeout));
 }
 
 #[test]

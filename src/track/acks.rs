@@ -266,7 +266,8 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            if single && sent.end() > missed_above {
+            let is_late = timing.is_of_missed_repeat(sent, &self.delays.downstream, None);
+            if single && sent.end() > missed_above && !is_late {
                 let (sent_at, row) = (sent.at, sent.row);
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
@@ -453,7 +454,10 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            if let Some(answer) = answer.filter(|_| !is_part) {
+            let echo = segment.timestamps.map(|ts| ts.echo);
+            let is_late =
+                is_single(sent) && timing.is_of_missed_repeat(sent, &self.delays.downstream, echo);
+            if let Some(answer) = answer.filter(|_| !is_part && !is_late) {
                 let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
                 self.take_answer(dir, at, &answer, exact, of_repeat, sink);

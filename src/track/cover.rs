@@ -38,6 +38,21 @@ impl AckTiming {
                 .is_some_and(|ns| since_ns < ns.unsigned_abs() / 2)
     }
 
+    /// Whether a segment that passed once, of which SACK had shown that it was overtaken, is answered so late that this
+    /// capture missed a repeat of it: half as late again as ACKs take, `delay`, with their variations. Not where the ACK
+    /// echoes its own clock, `echo`.
+    #[inline]
+    pub(super) fn is_of_missed_repeat(
+        &self,
+        sent: &Sent,
+        delay: &Estimate,
+        echo: Option<u32>,
+    ) -> bool {
+        self.highest_before > Some(sent.end())
+            && self.at.since(sent.at) > delay.patience_ns() / 2 * 3
+            && echo != Some(sent.tsval)
+    }
+
     /// Whether it may answer an earlier one, of which `first` was the first; `delay`: that of ACKs. Where SACK had
     /// reported data above it, that copy was overtaken, and so it is late, by no more than twice the time that ACKs take,
     /// or lost: a queue that has stood since the flow began may have drained since. Of more than two copies, it may

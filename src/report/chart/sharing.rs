@@ -264,8 +264,8 @@ fn draw_layers(
     }
 }
 
-/// Jain's index in each bin and, of few flows, fness of each pair. None with fewer than two flows
-/// at the same time.
+/// Jain's index in each bin and, of few flows, fness of each pair. None where there are not two flows at the same time in two
+/// bins.
 pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     // Bytes are compared over a stretch of time: no more of these than can be seen.
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(BINS_MAX);
@@ -273,7 +273,8 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
     let (bins, missing) = known(bins, joined, &rivals)?;
     let mut jain = jain_line(&rivals, joined);
     jain.samples.retain(|sample| sample.bin <= bins.last);
-    if jain.samples.is_empty() {
+    // One point is no course.
+    if jain.samples.len() < 2 {
         return None;
     }
     let mut parts = vec![Part::Plot(Plot {

@@ -45,6 +45,38 @@ fn what_waited_gives_no_sample_where_the_window_moves_meanwhile() {
 }
 
 #[test]
+fn what_was_overtaken_and_comes_long_after_gives_no_sample_as_a_repeat_of_it_was_missed() {
+    // Answers take 20 ms. What was lost behind here is repeated at 220, which the capture missed; `told` moves the ACK over it
+    // or, above another hole, reports it.
+    let trace = |told: &str| {
+        opened(&format!(
+            "50 B>A ack 0 ts 1/0
+             60 A>B data 0..1000 ts 6/1
+             80 B>A ack 1000 ts 2/6
+             90 A>B data 1000..2000 ts 9/2
+             110 B>A ack 2000 ts 3/9
+             111 A>B data 2000..3000 ts 10/3
+             112 A>B data 3000..4000 ts 11/3
+             113 A>B data 4000..5000 ts 12/3
+             {told}"
+        ))
+    };
+    let reported = "133 B>A ack 2000 ts 4/9 sack 4000..5000";
+    let of = |told: &str| rtts(&trace(&format!("{reported}\n{told}")))[2..].to_vec();
+    let last = Some(20);
+    assert_eq!(of("240 B>A ack 5000 ts 5/14"), [None, None, last]);
+    let by_sack = "240 B>A ack 2000 ts 5/9 sack 3000..5000";
+    assert_eq!(of(by_sack), [None, None, last]);
+    // A little later others have overtaken it on the way.
+    assert_eq!(of("136 B>A ack 5000 ts 5/14"), [Some(25), Some(24), last]);
+    // Its own clock comes back: it came late.
+    assert_eq!(of("240 B>A ack 3000 ts 5/10"), [Some(129), None, last]);
+    // Nothing has overtaken it.
+    let above = rtts(&trace("240 B>A ack 5000 ts 5/10"));
+    assert_eq!(above[2..], [Some(129), Some(128), Some(127)]);
+}
+
+#[test]
 fn an_echo_tells_which_copy_was_answered_below_what_was_not_seen() {
     for (echo, expected) in [
         (10, [Some(320), None]),

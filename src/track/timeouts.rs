@@ -399,7 +399,7 @@ impl HalfFlow {
         }
         // Who is in a fast repair when a timer runs out does not try whether it did so for nothing (RFC 5682 section 2.1),
         // but does when the next one runs out.
-        if !self.sack.are_seen || self.quiet_ns(at) <= self.delays.run_out_ns() {
+        if self.quiet_ns(at) <= self.delays.run_out_ns() {
             return;
         }
         let is_first = self.repair.timeout.is_none() && self.timers_before(at) <= 1;

@@ -196,6 +196,41 @@ fn of_many_pairs_the_first_are_shown_and_how_many_there_are() {
     }
 }
 
+/// Answers take 5 ms: who sends for 2 ms beside others competes with nobody.
+#[test]
+fn pairs_of_less_than_a_round_trip_are_counted_and_not_shown() {
+    for (short_ns, shown, said) in [
+        (
+            20_000,
+            1,
+            Some(
+                "Without 2 pairs that were together for less than a round trip; the table of pairs of --out has all.",
+            ),
+        ),
+        (100_000, 3, None),
+    ] {
+        let mut wire = Wire::default();
+        wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 300));
+        wire.flow([1, 2], 1001, std::iter::repeat_n(1_000_000, 300));
+        wire.flow([1, 2], 1002, std::iter::repeat_n(short_ns, 100));
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("short.pcap"), wire.pcap()).unwrap();
+        let run = run(folder.path(), &["short.pcap", "--out", "r.csv", "--svg"]);
+        let table = run.stdout.split("flows together").nth(1).unwrap();
+        assert_eq!(table.matches(" > ").count(), 2 * shown, "{}", run.stdout);
+        assert_eq!(table.contains("less than a round trip"), said.is_some());
+        assert!(table.contains(said.unwrap_or_default()), "{}", run.stdout);
+        let pairs = fs::read_to_string(folder.path().join("r.pairs.csv")).unwrap();
+        assert_eq!(pairs.lines().count(), 1 + 3);
+        let charts = folder.path().join("r.charts");
+        let chart = fs::read_to_string(charts.join("pairs-fness.svg")).unwrap();
+        assert_eq!(
+            chart.contains("2 pairs together for less than a round trip"),
+            said.is_some()
+        );
+    }
+}
+
 /// Two uploads are the largest flows, and more goes the other way, in more downloads than are compared.
 #[test]
 fn fairness_is_that_of_the_way_that_most_payload_goes() {

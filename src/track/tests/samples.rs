@@ -71,6 +71,9 @@ fn what_was_overtaken_and_comes_long_after_gives_no_sample_as_a_repeat_of_it_was
     assert_eq!(of("136 B>A ack 5000 ts 5/14"), [Some(25), Some(24), last]);
     // Its own clock comes back: it came late.
     assert_eq!(of("240 B>A ack 3000 ts 5/10"), [Some(129), None, last]);
+    // The clock of its first copy does, though another one passed.
+    let repeated = "150 A>B data 2000..3000 ts 16/4\n290 B>A ack 3000 ts 5/10";
+    assert_eq!(of(repeated), [Some(179), None, last, None]);
     // Nothing has overtaken it.
     let above = rtts(&trace("240 B>A ack 5000 ts 5/10"));
     assert_eq!(above[2..], [Some(129), Some(128), Some(127)]);

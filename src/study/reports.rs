@@ -550,3 +550,26 @@ fn conditions(results: &StudyResults, variant: usize) -> Vec<usize> {
         .filter(|&place| place != variant && !results.labels[place].of_flows)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::units::Unit;
+
+    #[test]
+    fn the_label_of_the_rate_has_its_name_or_is_the_only_one_with_such_a_unit() {
+        let label = |name: &str, unit: &str| Label {
+            name: name.to_owned(),
+            kind: LabelKind::Number(Unit::named(unit).ok()),
+            order: Vec::new(),
+            of_flows: false,
+        };
+        let (rtt, bw) = (label("rtt", "ms"), label("bw", "Mbit"));
+        let (cross, rate) = (label("cross", "Mbit"), label("rate", "none"));
+        assert_eq!(rate_label(&[rtt.clone(), bw.clone()]), Some(1));
+        // Which of two it is nobody knows, unless one is called so.
+        assert_eq!(rate_label(&[bw.clone(), cross.clone()]), None);
+        assert_eq!(rate_label(&[bw, cross, rate]), Some(2));
+        assert_eq!(rate_label(&[rtt]), None);
+    }
+}

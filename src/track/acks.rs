@@ -3,7 +3,7 @@
 use super::cover::{Answer, Released, is_single};
 use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
-use super::in_flight::Marks;
+use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -266,8 +266,10 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            let is_late = timing.is_of_missed_repeat(sent, &self.delays.downstream, None);
-            if single && sent.end() > missed_above && !is_late {
+            if single
+                && sent.end() > missed_above
+                && !timing.is_of_missed_repeat(sent, &self.delays.downstream, None)
+            {
                 let (sent_at, row) = (sent.at, sent.row);
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
@@ -454,10 +456,12 @@ impl HalfFlow {
                 continue;
             }
             sent.marks.set(Marks::SAMPLED);
-            let echo = segment.timestamps.map(|ts| ts.echo);
-            let is_late =
-                is_single(sent) && timing.is_of_missed_repeat(sent, &self.delays.downstream, echo);
-            if let Some(answer) = answer.filter(|_| !is_part && !is_late) {
+            let is_late = |sent: &Sent| {
+                let echo = segment.timestamps.map(|ts| ts.echo);
+                let delay = &self.delays.downstream;
+                is_single(sent) && timing.is_of_missed_repeat(sent, delay, echo)
+            };
+            if let Some(answer) = answer.filter(|_| !is_part && !is_late(sent)) {
                 let of_repeat = answers_latest && !is_single(sent);
                 let exact = sent.exact_ack() == ack && once && !overtaken;
                 self.take_answer(dir, at, &answer, exact, of_repeat, sink);

@@ -41,16 +41,19 @@ impl AckTiming {
     /// Whether a segment that passed once, of which SACK had shown that it was overtaken, is answered so late that this
     /// capture missed a repeat of it: half as late again as ACKs take, `delay`, with their variations. Not where the ACK
     /// echoes its own clock, `echo`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn is_of_missed_repeat(
         &self,
         sent: &Sent,
         delay: &Estimate,
         echo: Option<u32>,
     ) -> bool {
-        self.highest_before > Some(sent.end())
-            && self.at.since(sent.at) > delay.patience_ns() / 2 * 3
-            && echo != Some(sent.tsval)
+        self.highest_before > Some(sent.end()) && self.is_late_for(sent, delay, echo)
+    }
+
+    #[cold]
+    fn is_late_for(&self, sent: &Sent, delay: &Estimate, echo: Option<u32>) -> bool {
+        self.at.since(sent.at) > delay.patience_ns() / 2 * 3 && echo != Some(sent.tsval)
     }
 
     /// Whether it may answer an earlier one, of which `first` was the first; `delay`: that of ACKs. Where SACK had

@@ -46,12 +46,12 @@ impl Last {
 }
 
 /// What one direction has repeated, and how far it will go on with that.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Repair {
-    /// Repair of losses goes on until this offset is acknowledged; [`NOWHERE`] where none does.
-    until: i64,
-    /// Where what was repeated as it was asked for ended highest, since ever; [`NOWHERE`] where nothing was.
-    asked_to: i64,
+    /// Repair of losses goes on until this offset is acknowledged.
+    until: MaybeOffset,
+    /// Where what was repeated as it was asked for ended highest, since ever.
+    asked_to: MaybeOffset,
     /// Repair after a timeout, while it goes on, or may go on though it was told to be for nothing.
     pub(super) timeout: Option<Box<AfterTimeout>>,
     /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
@@ -67,22 +67,28 @@ pub(super) struct Repair {
     pub(super) heard: Heard,
 }
 
-/// Below all offsets.
-const NOWHERE: i64 = i64::MIN;
+/// An offset, or none, in the room of an offset: the lowest of all is none, and stands for that as 0, which is found out
+/// quickest.
+#[derive(Clone, Copy, Debug, Default)]
+struct MaybeOffset(i64);
 
-impl Default for Repair {
-    fn default() -> Self {
-        Self {
-            until: NOWHERE,
-            asked_to: NOWHERE,
-            timeout: None,
-            probed_to: None,
-            last_repeat: LastRepeat::NONE,
-            is_of_tail: false,
-            last: Last::default(),
-            has_repeated: false,
-            heard: Heard::default(),
-        }
+impl MaybeOffset {
+    const NONE: Self = Self(0);
+
+    #[inline(always)]
+    fn is_some(self) -> bool {
+        self.0 != 0
+    }
+
+    #[inline(always)]
+    fn get(self) -> Option<i64> {
+        self.is_some().then_some(self.0 ^ i64::MIN)
+    }
+
+    /// This or that, whichever is higher.
+    fn or_higher(self, offset: i64) -> Self {
+        let higher = self.get().map_or(offset, |known| known.max(offset));
+        Self(higher ^ i64::MIN)
     }
 }
 
@@ -90,18 +96,18 @@ impl Repair {
     /// Up to where acknowledgements end the repair of losses that goes on; `None` where none does.
     #[inline(always)]
     pub(super) fn until(&self) -> Option<i64> {
-        self.goes_on().then_some(self.until)
+        self.until.get()
     }
 
     /// What ends at `end` was repeated as it was asked for.
     pub(super) fn note_asked(&mut self, end: i64) {
-        self.asked_to = self.asked_to.max(end);
+        self.asked_to = self.asked_to.or_higher(end);
     }
 
     /// Whether a sender that knows no more than what lies below `edge` to have arrived is in a fast repair: it was asked for
     /// something above, and leaves that repair when more than that is acknowledged (RFC 6675 section 5).
     pub(super) fn was_asked_above(&self, edge: i64) -> bool {
-        self.asked_to > edge
+        self.asked_to.get() > Some(edge)
     }
 
     /// Repair after a timeout, while it goes on as far as is known.
@@ -112,12 +118,12 @@ impl Repair {
     /// Whether losses are being repaired.
     #[inline(always)]
     pub(super) fn goes_on(&self) -> bool {
-        self.until != NOWHERE
+        self.until.is_some()
     }
 
     /// A repeat has passed: what had been sent, up to `high`, is under repair.
     pub(super) fn extend_to(&mut self, high: i64) {
-        self.until = self.until.max(high);
+        self.until = self.until.or_higher(high);
     }
 
     /// Nobody probes before all below `sent_to` is acknowledged (RFC 8985 section 7.3).
@@ -136,8 +142,8 @@ impl Repair {
     /// The cumulative ACK moves to `ack`.
     #[inline(always)]
     pub(super) fn on_progress(&mut self, ack: i64) {
-        if ack >= self.until {
-            self.until = NOWHERE;
+        if self.until().is_some_and(|until| ack >= until) {
+            self.until = MaybeOffset::NONE;
         }
         if self
             .timeout
@@ -150,7 +156,7 @@ impl Repair {
 
     /// What began it was no repeat.
     pub(super) fn forget(&mut self) {
-        self.until = NOWHERE;
+        self.until = MaybeOffset::NONE;
         self.timeout = None;
     }
 }

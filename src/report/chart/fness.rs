@@ -168,7 +168,7 @@ fn subtitle(drawn: usize, total: usize, momentary: usize, shared: Option<String>
     let which = match momentary {
         0 => which,
         _ => format!(
-            "{which} · {} together for less than a round trip",
+            "{which} · without {} together for less than a round trip",
             count(momentary, "pair")
         ),
     };

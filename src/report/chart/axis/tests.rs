@@ -145,6 +145,9 @@ fn delays_that_spread_over_decades_get_a_log_scale() {
         ["2", "5", "10", "20", "50", "100", "200", "500"]
     );
     assert!((axis.share(0.01) - (5.0_f64).ln() / (250.0_f64).ln()).abs() < 1e-9);
+    // A number of which nobody knows the unit.
+    let bare = Axis::for_chosen(Quantity::new("Bw", &[("", 1.0)]), &[10.0, 1000.0], 8).unwrap();
+    assert_eq!(bare.title, "Bw (log scale)");
     let wide = Axis::for_delays(Quantity::RTT, 5e-6, 0.09, 8);
     assert_eq!(wide.title, "RTT (log scale)");
     assert_eq!(

@@ -96,6 +96,14 @@ fn orders_of_start_are_apart_where_they_matter() {
         !found[0].contains("together,") && !found[0].contains("begun"),
         "{found:?}"
     );
+    // Two in a hundred bins are no accident, and what was ahead may stay so.
+    let found = of_pairs(&drawn(&[
+        [("bbr", 0, 6e6), ("cubic", 2, 2e6)],
+        turned,
+        at_once,
+        at_once,
+    ]));
+    assert!(!found[0].contains("n = 3"), "{found:?}");
     // Of a window that both have from its beginning on, too.
     let runs = [[bbr, cubic], turned, [bbr, cubic], turned];
     let mut draft = draft_of(&runs);
@@ -112,4 +120,16 @@ fn orders_of_start_are_apart_where_they_matter() {
         found[0].contains("bbr, first") && found[0].contains("bbr, second"),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_flow_that_is_too_short_to_be_drawn_is_said_to_be_so() {
+    let mut draft = draft_of(&[[("bulk", 0, 6e6), ("short", 50, 2e6)]; 3]);
+    for run in &mut draft.0.runs {
+        run.flows[1].measure.samples.truncate(2);
+    }
+    let found = of_pairs(&draft.charts(&[]));
+    let said = "; short lasts too short for a step in most runs";
+    assert!(found[0].contains(said), "{found:?}");
+    assert!(!found[0].contains("; bulk lasts"), "{found:?}");
 }

@@ -120,6 +120,9 @@ impl IdCounter {
     /// packets seen here unless hundreds of packets in a row were lost.
     const JUMP_MAX: i16 = 1024;
 
+    /// The same of a counter that is of this connection for certain: all that a queue of a quarter of a turn held was lost.
+    const OUTAGE_MAX: i16 = Self::LATE_MAX;
+
     /// Packets that may overtake one whose bytes show it to be late or sent again: those of a quarter of a turn, which
     /// 10 Gbit/s carry in 20 ms. After more ids than the rest of the turn nobody sends again.
     const LATE_MAX: i16 = 1 << 14;
@@ -230,9 +233,14 @@ impl IdCounter {
             Ordering::Greater => {
                 let own = i16::try_from(self.last_packets.max(1)).unwrap_or(i16::MAX);
                 let skipped = (delta - own).max(0);
+                let jump_max = if self.is_confirmed() && self.counting {
+                    Self::OUTAGE_MAX
+                } else {
+                    Self::JUMP_MAX
+                };
                 if skipped > 0 {
                     self.others = self.others.saturating_add(1);
-                    if delta > Self::JUMP_MAX {
+                    if delta > jump_max {
                         self.astray = self.astray.saturating_add(1);
                     } else {
                         self.last_skipped = skipped.unsigned_abs();
@@ -243,7 +251,7 @@ impl IdCounter {
                 let further = packets.saturating_sub(1);
                 self.further = self.further.saturating_add(further.into());
                 self.unwrapped += u64::from(delta.unsigned_abs());
-                if delta > Self::JUMP_MAX {
+                if delta > jump_max {
                     // Not so many packets in a row were lost: this id is no step of the counter.
                     Step::Unknown
                 } else {

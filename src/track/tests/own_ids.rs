@@ -54,6 +54,30 @@ fn repeats(seen: &Seen) -> usize {
 }
 
 #[test]
+fn all_that_a_deep_queue_held_may_be_lost_of_who_counts_for_the_connection() {
+    // Eight hundred packets came, and then an outage of 2 s swallowed 1,100 of them, the first of which the sender repeats
+    // after it.
+    let told = |id: u32| {
+        let first = (0..800).map(|n| {
+            let (at, start, id) = (100 + n, 1000 * n, 5 + n);
+            format!("{at} A>B data {start}..{} ack 0 id {id}", start + 1000)
+        });
+        let later = (0..10).map(|n| {
+            let (at, start, id) = (3000 + 31 * n, 800_000 + 1000 * n, 1905 + n);
+            let (end, answer) = (start + 1000, at + 20);
+            format!("{at} A>B data {start}..{end} ack 0 id {id}\n{answer} B>A ack {end}")
+        });
+        let acked = std::iter::once("919 B>A ack 800000".to_owned());
+        let lines: Vec<String> = first.chain(acked).chain(later).collect();
+        let seen = play(&answered_with(id, &lines.join("\n")));
+        (repeats(&seen), seen.rows.len())
+    };
+    assert_eq!(told(0), (10, 810));
+    // Others of its host may have sent so many.
+    assert_eq!(told(1), (0, 810));
+}
+
+#[test]
 fn lost_tails_are_no_doubt_of_ids_that_are_a_connections_own() {
     let told = |id: u32| repeats(&play(&answered_with(id, &lost_tails(20))));
     assert_eq!(told(0), 20);

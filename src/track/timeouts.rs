@@ -215,7 +215,8 @@ impl HalfFlow {
     pub(super) fn take_back_gone_on(&mut self, end: i64) {
         let (una, tried) = (self.una, 2 * i64::from(self.packet_size.full()));
         let are_seen = self.sack.are_seen;
-        let Some(after) = self.repair.timeout.as_deref_mut() else {
+        let timeout = self.repair.timeout.as_deref_mut();
+        let Some(after) = timeout.filter(|after| !after.taken_back) else {
             return;
         };
         let (before, times) = after.answered;
@@ -224,7 +225,7 @@ impl HalfFlow {
         }
         // Without SACK the first ACK may be of what the receiver held; the next one is of nothing that was repeated.
         let not_all_lost = are_seen && una > Some(after.untold_from) || after.answered.1 >= 2;
-        if after.alone && !after.taken_back && not_all_lost && end - after.until > tried {
+        if after.alone && not_all_lost && end - after.until > tried {
             after.taken_back = true;
             self.emissions.forget_timeout();
         }

@@ -62,16 +62,19 @@ fn one_dsack_does_not_take_back_a_timeout_of_several_repeats() {
     assert_eq!(reason("500 A>B data 0..1000"), Some(Reason::Timeout));
 }
 
+/// Four packets, of which the receiver lacks the first and asks for it.
+const ASKS: &str = "100 A>B data 0..1000
+     101 A>B data 1000..2000
+     102 A>B data 2000..3000
+     103 A>B data 3000..4000
+     123 B>A ack 0 sack 1000..2000
+     124 B>A ack 0 sack 1000..3000";
+
 #[test]
 fn a_timer_that_runs_out_among_repeats_that_were_asked_for_is_not_taken_back_by_one_dsack() {
     let reason = |asked: &str| {
         let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             123 B>A ack 0 sack 1000..2000
-             124 B>A ack 0 sack 1000..3000
+            "{ASKS}
              {asked}
              800 A>B data 0..1000
              820 B>A ack 3000 sack 0..1000
@@ -131,12 +134,7 @@ fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings
         };
         let timers = timers.iter().map(brought).collect::<Vec<_>>().concat();
         let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             123 B>A ack 0 sack 1000..2000
-             124 B>A ack 0 sack 1000..3000
+            "{ASKS}
              {asked}
              136 A>B data 5000..6000
              155 B>A ack 4000
@@ -162,12 +160,7 @@ fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings
 fn what_is_brought_again_takes_no_timeout_back_of_which_something_was_repeated() {
     let reason = |repeated: &str| {
         let trace = format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..3000
-             103 A>B data 3000..4000
-             123 B>A ack 0 sack 1000..2000
-             124 B>A ack 0 sack 1000..3000
+            "{ASKS}
              135 A>B data 0..1000
              136 A>B data 5000..6000
              155 B>A ack 4000

@@ -6,7 +6,7 @@ use super::conditions::{Buffer, Conditions, PathCapacity};
 use super::measure::RunMeasure;
 use super::metrics::{Metric, Values};
 use super::window::{BinRange, whole_bins};
-use crate::analyze::Config;
+use crate::analyze::{Config, LinkSide};
 use crate::path::{
     FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathFlow, Point, QueueBin, QueueLimit, Way,
 };
@@ -21,10 +21,15 @@ pub struct QueuePoints {
 }
 
 impl QueuePoints {
-    /// Whether a capture is the one after the queue; `None` of one that is neither.
-    pub(super) fn is_after(&self, capture: &Path) -> Option<bool> {
-        let is_after = self.after == capture;
-        (is_after || self.before == capture).then_some(is_after)
+    /// On which side of the queue a capture was taken; not known of one that is neither.
+    pub(super) fn side(&self, capture: &Path) -> LinkSide {
+        if self.after == capture {
+            LinkSide::Behind
+        } else if self.before == capture {
+            LinkSide::Before
+        } else {
+            LinkSide::Unknown
+        }
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) struct AfterTimeout {
     heard_at: Option<CaptureTime>,
     /// Nothing but what timers brought was repeated since, and none of it had been asked for before.
     pub(super) alone: bool,
-    /// Another one had run out before it, and nothing but what these two brought was repeated: then an ACK of what was sent
-    /// once takes it back, whatever its sender was at before.
+    /// Another one had run out before it, and no data passed in between: then an ACK of what was sent once takes it back,
+    /// whatever its sender was at before.
     is_second: bool,
     /// A DSACK told that what it brought was not needed.
     is_needless: bool,

@@ -92,11 +92,7 @@ impl RunPlanner<'_> {
     pub(super) fn captured(&mut self, queue: Option<&QueuePoints>) -> LinkSide {
         let draft = self.draft;
         let Some(text) = draft.captured else {
-            return match queue.and_then(|points| points.is_after(&draft.path)) {
-                Some(true) => LinkSide::Behind,
-                Some(false) => LinkSide::Before,
-                None => LinkSide::Unknown,
-            };
+            return queue.map_or_else(LinkSide::default, |points| points.side(&draft.path));
         };
         if draft.before.is_some() || draft.after.is_some() {
             let said = "'captured' is not needed where 'before' or 'after' names the other side: leave it out";

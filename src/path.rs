@@ -14,7 +14,9 @@ mod clock;
 mod copies;
 mod delays;
 mod disorder;
+mod early;
 mod envelope;
+mod evidence;
 mod fates;
 mod feed;
 mod flows;
@@ -35,6 +37,7 @@ mod offload;
 mod others;
 mod probe;
 mod queue;
+mod rules;
 mod sighting;
 mod spool;
 mod stamps;
@@ -58,7 +61,8 @@ pub use gaps::{CaptureGap, GapKind};
 pub use link::{Link, TapPlace};
 pub use losses::{DropCause, DropPattern, DroppedPacket, Episode, QueueLimit};
 pub use queue::{Amount, QueueBin};
-pub use sighting::{FlowKey, Identity};
+pub use rules::Identity;
+pub use sighting::FlowKey;
 pub use walk::WAITING_MAX;
 pub use way::{EPISODE_PAUSE_NS, Way};
 
@@ -69,7 +73,7 @@ use crate::observe::{BIN_NS, MEMORY_BYTES};
 use feed::Sight;
 use improve::improve;
 use look::look;
-use sighting::Rules;
+use rules::Rules;
 use walk::Start;
 
 /// What a run is asked for.
@@ -414,6 +418,7 @@ fn hop(
         in_order_ns: [steps::STEP_MIN_NS; 2],
         calibration: None,
         gaps,
+        early: None,
     };
     let mut round = 1;
     loop {

@@ -59,6 +59,8 @@ pub(super) struct Account<'a> {
     packets: Fates,
     /// Packets of each flow that arrived after they left, and before.
     signs: Vec<[u32; 2]>,
+    /// Packets that left so long before they came in that they are others, which look alike.
+    early_packets: u64,
     /// The only way that counts; both do without.
     only: Option<Heading>,
     /// When dropped packets left, of the next notes of what was seen at one point alone.
@@ -80,6 +82,8 @@ pub(super) struct Accounted {
     pub(super) headings: Vec<(FlowKey, Heading)>,
     /// Flows that turned out to go the other way.
     pub(super) turned: Vec<(FlowKey, Heading)>,
+    /// Packets that left so long before they came in that they are others, which look alike.
+    pub(super) early_packets: u64,
 }
 
 impl<'a> Account<'a> {
@@ -103,6 +107,7 @@ impl<'a> Account<'a> {
             ways,
             packets: Fates::default(),
             signs: Vec::new(),
+            early_packets: 0,
             only: None,
             held: Vec::new().into_iter(),
             beginnings: Beginnings::default(),
@@ -178,6 +183,7 @@ impl<'a> Account<'a> {
     /// Adds the way back.
     fn merge(&mut self, mut back: Self) {
         self.only = None;
+        self.early_packets += back.early_packets;
         self.packets.take_way(Heading::Reverse, &mut back.packets);
         let [_, way] = back.ways;
         self.ways[Heading::Reverse as usize] = way;
@@ -241,9 +247,13 @@ impl<'a> Account<'a> {
         let way = &mut self.ways[heading as usize];
         way.see_order(note.flow, passed.left_at, is_overtaken);
         let bin = self.bin_of(passed.at);
-        let sign = &mut self.signs[note.flow as usize][usize::from(delay < -TOLERANCE_NS)];
-        *sign = sign.saturating_add(1);
-        let uncertain = note.has.has(Signs::UNCERTAIN);
+        let is_early = self.calibration.left_too_early(note, heading, delay);
+        self.early_packets += u64::from(is_early);
+        let uncertain = is_early || note.has.has(Signs::UNCERTAIN);
+        if !is_early {
+            let sign = &mut self.signs[note.flow as usize][usize::from(delay < -TOLERANCE_NS)];
+            *sign = sign.saturating_add(1);
+        }
         if let Some(flow) = &mut self.flows[note.flow as usize] {
             flow.pass(bin, note.ip_len, delay, waited);
             flow.uncertain_packets += u64::from(uncertain);
@@ -410,6 +420,7 @@ impl<'a> Account<'a> {
             ways,
             packets: self.packets,
             turned,
+            early_packets: self.early_packets,
         }
     }
 }

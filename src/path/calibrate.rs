@@ -6,7 +6,7 @@ use super::idle::IdleDelays;
 use super::jitter;
 use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
 use super::probe::TOLERANCE_NS;
-use super::spool::{Kind, Note, Spool};
+use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{self, Matched, Steps};
 use super::threads;
 
@@ -25,6 +25,8 @@ pub(super) struct Calibration {
     pub(super) links: [Link; 2],
     /// What sending takes before packets are stamped, on the ways forward and back.
     ns_per_byte: [f64; 2],
+    /// What left so long before it came in, in ns, is another packet, on the ways forward and back.
+    early_ns: [i64; 2],
     /// Rates of the links forward and back.
     pub(super) rates_bps: [Option<f64>; 2],
     /// Delays of the way forward or back change whatever is ahead of packets: no queue with a rate.
@@ -75,6 +77,18 @@ impl Calibration {
             Side::First => at,
             Side::Second => self.clock.aligned(at),
         }
+    }
+
+    /// Whether a packet that may be another left earlier before it came in than any that tells of the clocks.
+    pub(super) fn left_too_early(&self, note: &Note, heading: Heading, delay_ns: i64) -> bool {
+        note.has.has(Signs::QUICK) && delay_ns < -self.early_ns[heading as usize]
+    }
+
+    /// What left so long before another packet came in, in ns, is not that one, by the way; where the clocks are the
+    /// same all the time.
+    pub(super) fn early_ns(&self) -> Option<[i64; 2]> {
+        let estimate = self.estimate.as_ref()?;
+        estimate.steps.is_empty().then_some(self.early_ns)
     }
 
     /// The same links with the clocks as they show themselves by now.
@@ -161,6 +175,8 @@ pub(super) fn calibrate(
             [0, 1].map(|at: usize| ways[at].ns_per_byte(links[at].tap, found.rates_bps[at]));
         found = found.with_clock(&envelopes, choice);
     }
+    found.early_ns =
+        quickest_ns(spool, headings, &found).map(|ns| TOLERANCE_NS.saturating_sub(ns.min(0)));
     (found, envelopes)
 }
 
@@ -241,7 +257,7 @@ fn passed<'a>(
     heading: Heading,
 ) -> impl Iterator<Item = (u32, Passed)> + 'a {
     let notes = spool.notes(heading);
-    let notes = notes.filter(|note| note.kind == Kind::Passed);
+    let notes = notes.filter(|note| note.kind == Kind::Passed && !note.has.has(Signs::QUICK));
     notes.filter_map(move |note| {
         let by_second = match note.seen_at() {
             Side::First => note.left_at,

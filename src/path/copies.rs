@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use foldhash::fast::FixedState;
 
-use super::sighting::{Print, Rules};
+use super::rules::Rules;
+use super::sighting::Print;
 
 /// How often a point has its packets, by some of them: as often as more than half of them have equal headers, and more
 /// than half of all headers that there are. Headers that hardly end, as of datagrams that are all the same, tell

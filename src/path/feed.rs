@@ -12,7 +12,8 @@ use super::disorder::Disorder;
 use super::gaps::CaptureGap;
 use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
-use super::sighting::{FlowKey, Identity, Print, Rules, Sighting, usual_checksum};
+use super::rules::{Identity, Rules};
+use super::sighting::{FlowKey, Print, Sighting, usual_checksum};
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window, display_name,

@@ -3,13 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use super::clock::Side;
+use super::early::Early;
 use super::feed::{self, Point, PointFacts, Sight};
 use super::flows::PathFlow;
 use super::look::{SAMPLE_MAX, both};
 use super::offload::pieces;
 use super::others::UdpChecksums;
 use super::probe;
-use super::sighting::{FlowKey, Identity, Print};
+use super::rules::Identity;
+use super::sighting::{FlowKey, Print};
 use super::walk::{Start, Walked};
 use super::{PathConfig, PathError};
 
@@ -49,6 +51,17 @@ pub(super) fn improve(
     changed |= leave_out(&alone, walked, sight);
     // What is known to be otherwise may be why they were not found.
     changed = changed || see_through(points, &alone, sight, start, config)?;
+    if changed {
+        // What is told apart otherwise has other keys.
+        start.early = None;
+    } else if walked.accounted.early_packets > 0 && start.early.is_none() {
+        let early_ns = walked.accounted.calibration.early_ns();
+        start.early = early_ns.map(|ns| Early {
+            ns,
+            twins: walked.twins.clone(),
+        });
+        changed = start.early.is_some();
+    }
     start.clock = walked.accounted.calibration.clock.clone();
     // What headings and offload change tells other clocks.
     start.calibration = walked.otherwise.clone().filter(|_| !changed);

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use super::feed::{self, Point, Sight};
 use super::probe::{self, MATCHES_MIN, Probe};
-use super::sighting::{Print, Rules};
+use super::rules::Rules;
+use super::sighting::Print;
 use super::{PathConfig, PathError, threads};
 use crate::capture::CaptureError;
 

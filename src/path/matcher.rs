@@ -6,9 +6,10 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use super::clock::Side;
+use super::early::{Early, Passthrough, TWINS_MAX, Twins};
 use super::latest::{Choice, Latest, Newest};
 use super::sighting::Sighting;
 use super::spool::Signs;
@@ -186,8 +187,12 @@ pub(super) struct Matcher {
     in_order: [u32; 2],
     /// By the same, the latest of those that no other packet could be taken for.
     latest: [Latest; 2],
+    /// What was seen to leave too early to be itself, in a walk before.
+    early: Option<Early>,
     /// Packets given up before their time.
     pub(super) given_up: u64,
+    /// Keys of packets without an id that left after another of the same key had been found.
+    pub(super) twins: Twins,
 }
 
 #[derive(Debug, Default)]
@@ -209,7 +214,7 @@ impl Ring {
 }
 
 impl Matcher {
-    pub(super) fn new(limits: MatchLimits) -> Self {
+    pub(super) fn new(limits: MatchLimits, early: Option<Early>) -> Self {
         Self {
             limits,
             rings: [Ring::default(), Ring::default()],
@@ -218,7 +223,9 @@ impl Matcher {
             found: vec![0; FOUND].into(),
             in_order: [0; 2],
             latest: [Latest::default(); 2],
+            early,
             given_up: 0,
+            twins: Twins::default(),
         }
     }
 
@@ -262,7 +269,9 @@ impl Matcher {
             self.unlink(side.other(), seen.key, number);
         }
         let other = self.rings[side.other() as usize].get(number)?.packet;
-        if comes_in && self.left_as_a_copy(side, seen, &other) {
+        if comes_in
+            && (self.left_as_a_copy(side, seen, &other) || self.left_too_early(side, seen, &other))
+        {
             return None;
         }
         let (place, part) = found_at(seen.key);
@@ -276,6 +285,21 @@ impl Matcher {
         other.has.has(Signs::COPY)
             && self.in_order[side.other() as usize] >= IN_ORDER_MIN
             && seen.packet.at.saturating_sub(other.at) > CLEARLY_NS
+    }
+
+    /// Whether what waits at the other point left so long before this packet came in that it is another one, which looks
+    /// alike.
+    fn left_too_early(&self, side: Side, seen: &Seen, other: &Packet) -> bool {
+        seen.packet.has.has(Signs::NO_ID)
+            && self.early.as_ref().is_some_and(|early| {
+                let earlier_ns = seen.packet.at.saturating_sub(other.at);
+                earlier_ns > early.ns[side as usize] && early.twins.contains(&seen.key)
+            })
+    }
+
+    /// Whether the clocks are known from a walk before.
+    pub(super) fn knows_clocks(&self) -> bool {
+        self.early.is_some()
     }
 
     /// Whether the checksum of a packet that waits tells it from others: those of its flow that were found last had the
@@ -308,6 +332,9 @@ impl Matcher {
         let (place, part) = found_at(seen.key);
         let is_copy = left_before.is_some() && self.found[place] == part;
         slot.packet.has.set(Signs::COPY, is_copy);
+        if is_copy && seen.packet.has.has(Signs::NO_ID) && self.twins.len() < TWINS_MAX {
+            self.twins.insert(seen.key);
+        }
         let chain = self.chains.entry(key(side, seen.key)).or_insert(Chain {
             head: number,
             tail: number,
@@ -346,6 +373,8 @@ impl Matcher {
             slot.packet
                 .has
                 .set(Signs::MARKED, is_marked(&other, &seen.packet));
+            let is_quick = seen.packet.has.has(Signs::QUICK);
+            slot.packet.has.set(Signs::QUICK, is_quick);
             slot.packet.flow = flow;
             if !slot.packet.has.has(Signs::UNCERTAIN) {
                 let delay = seen.packet.at.saturating_sub(other.at);
@@ -552,23 +581,3 @@ const CLEARLY_NS: i64 = 100_000;
 /// Packets with the same headers that are compared with one; in a crowd of more they are alike
 /// anyway.
 const CHAIN_STEPS_MAX: usize = 64;
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct Passthrough(u64);
-
-impl Hasher for Passthrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-use super::sighting::{Identity, Rules};
+use super::rules::{Identity, Rules};
 use crate::decode::IpPacket;
 use crate::seq::Seq;
 

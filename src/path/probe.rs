@@ -9,7 +9,8 @@ use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
 use super::jumps::{self, APART_NS};
 use super::others::{UdpChecksums, UdpTally, query_identifier};
-use super::sighting::{FlowKey, Print, Rules};
+use super::rules::Rules;
+use super::sighting::{FlowKey, Print};
 use super::stamps;
 
 /// What the first look found.

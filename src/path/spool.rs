@@ -67,7 +67,7 @@ pub(super) enum Kind {
     Appeared,
 }
 
-/// Properties of a packet, each a bit; a note keeps the lower eight.
+/// Properties of a packet, each a bit; a note keeps the lower eight and [`QUICK`](Self::QUICK).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Signs(u16);
 
@@ -89,6 +89,11 @@ impl Signs {
     pub(super) const CE: u16 = 256;
     /// It left, not seen to come in, after one with the same headers that had been found.
     pub(super) const COPY: u16 = 512;
+
+    /// No IP id tells it from others with the same headers.
+    pub(super) const NO_ID: u16 = 1024;
+    /// It has none, and took clearly less than others of its way did lately: it may be another, and tells of no clock.
+    pub(super) const QUICK: u16 = 1 << 12;
 
     /// What a note keeps.
     pub(super) fn noted(self) -> Self {
@@ -120,8 +125,8 @@ impl Signs {
     }
 }
 
-/// The lower eight bits.
-const NOTED: u16 = 0xff;
+/// What a note keeps; the bits between say how it is written.
+const NOTED: u16 = 0xff | Signs::QUICK;
 const LOST: u16 = 1 << 8;
 const APPEARED: u16 = 2 << 8;
 const AFTER_ANOTHER: u16 = 4 << 8;

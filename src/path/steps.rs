@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 
 use super::clock::{ClockStep, Heading, Side};
 use super::envelope::Envelopes;
-use super::spool::{Kind, Note, Notes, Spool};
+use super::spool::{Kind, Note, Notes, Signs, Spool};
 use place::{Found, Met, most, remainder};
 
 pub(super) use place::{NEAR_NS, STEP_MIN_NS};
@@ -192,7 +192,8 @@ impl Matched<'_> {
     /// The smallest raw delays, as they were if no clock had been set.
     fn envelopes(&self, steps: &Steps) -> Envelopes {
         let mut envelopes = Envelopes::default();
-        for note in self.notes().filter(|note| note.kind == Kind::Passed) {
+        let tells = |note: &Note| note.kind == Kind::Passed && !note.has.has(Signs::QUICK);
+        for note in self.notes().filter(tells) {
             let [first, second] = sightings(&note)
                 .map(|(point, at, frame)| at.saturating_sub(steps.by_ns(point, frame)));
             let raw = second.saturating_sub(first);
@@ -263,7 +264,8 @@ impl Stream<'_> {
             let Some(note) = self.notes.next() else {
                 return;
             };
-            if note.kind != Kind::Passed || note.heading(self.matched.headings) != self.way {
+            let is_sure = note.kind == Kind::Passed && !note.has.has(Signs::UNCERTAIN);
+            if !is_sure || note.heading(self.matched.headings) != self.way {
                 continue;
             }
             let seen = sightings(&note);
@@ -277,6 +279,7 @@ impl Stream<'_> {
                 at: [first, second][self.point as usize],
                 raw: raw.clamp(-APART_MAX_NS, APART_MAX_NS),
                 way: self.way as usize,
+                is_quick: note.has.has(Signs::QUICK),
             };
             let place = match self.waiting.back() {
                 Some(last) if last.frame > frame => {

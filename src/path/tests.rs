@@ -8,6 +8,7 @@ use crate::capture::ByteOrder;
 use crate::capture::tests::build::Pcap;
 use crate::decode::Filter;
 
+mod alike;
 mod aside;
 mod beginnings;
 mod clocks;

@@ -1,6 +1,7 @@
 //! Walks two points side by side in time, and notes what becomes of each packet.
 
 mod ahead;
+mod meet;
 mod undecided;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -13,15 +14,16 @@ use super::PathConfig;
 use super::account::{Account, Accounted, Known};
 use super::aside::Aside;
 use super::calibrate::{Calibration, calibrate};
-use super::clock::{Clock, ClockChoice, Heading, Side};
+use super::clock::{Clock, Heading, Side};
+use super::early::{Early, Twins};
 use super::envelope::Envelopes;
+use super::evidence::Lately;
 use super::feed::{Batch, Feed, Point, PointFacts, Read, Sight};
 use super::gaps::{Gaps, Listener};
 use super::hosts::Hosts;
 use super::jumps;
 use super::matcher::{Exit, Fate, MatchLimits, Matcher, Packet, Seen};
 use super::offload::{Sizes, of_both};
-use super::probe::TOLERANCE_NS;
 use super::sighting::{FlowKey, Sighting};
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{NEAR_NS, STEP_MIN_NS, Steps};
@@ -44,6 +46,8 @@ pub(super) struct Start {
     pub(super) calibration: Option<Calibration>,
     /// Records before and behind gaps of each capture that another hop showed.
     pub(super) gaps: [Vec<(u64, u64)>; 2],
+    /// What left too early to be what it was taken for, where a walk before has shown the clocks.
+    pub(super) early: Option<Early>,
 }
 
 /// What a walk found.
@@ -62,6 +66,8 @@ pub(super) struct Walked {
     pub(super) untold: [HashSet<FlowKey>; 2],
     /// Within what time packets of each point are to be put in order, in ns.
     pub(super) in_order_ns: [i64; 2],
+    /// Keys of packets without an id that left after another of the same key had been found.
+    pub(super) twins: Twins,
 }
 
 /// Walks both points from start to end.
@@ -158,6 +164,8 @@ struct Walk<'a> {
     steps: Steps,
     /// Raw delays but for these steps.
     envelopes: Envelopes,
+    /// What packets took lately.
+    lately: Lately,
     matches: u64,
     firsts: [Option<i64>; 2],
     /// Whether all that a point has seen so far asked for connections.
@@ -178,10 +186,13 @@ impl<'a> Walk<'a> {
             told: &start.headings,
             clock: start.clock.clone(),
             trails: trails.map(Trail::new),
-            matcher: Matcher::new(MatchLimits {
-                patience_ns: config.patience_ns,
-                waiting_max: waiting_max(config.memory_bytes / 4),
-            }),
+            matcher: Matcher::new(
+                MatchLimits {
+                    patience_ns: config.patience_ns,
+                    waiting_max: waiting_max(config.memory_bytes / 4),
+                },
+                start.early.clone(),
+            ),
             numbers: HashMap::default(),
             known: Known::of_parts(&start.gaps),
             hosts: Hosts::default(),
@@ -195,6 +206,7 @@ impl<'a> Walk<'a> {
                 .as_ref()
                 .map_or_else(Steps::default, |known| known.steps.clone()),
             envelopes: Envelopes::default(),
+            lately: Lately::default(),
             matches: 0,
             firsts: [None; 2],
             asked_alone: [true; 2],
@@ -338,8 +350,11 @@ impl<'a> Walk<'a> {
         let flow = packet.flow as usize;
         let comes_in = self.known.headings[flow].map(Side::entry) == Some(side);
         let other = self.matcher.find(side, seen, comes_in);
+        let mut seen = *seen;
         if let Some((_, other)) = &other {
-            self.meet(side, packet, other);
+            seen.packet
+                .has
+                .set(Signs::QUICK, self.meet(side, packet, other));
         }
         let heading = self.known.headings[flow];
         let leaves = heading.filter(|&heading| Side::entry(heading) != side);
@@ -357,9 +372,9 @@ impl<'a> Walk<'a> {
                 let agree = self.known.headings[other.flow as usize] == heading;
                 let flow = if agree { other.flow } else { packet.flow };
                 let left = leaves.map(|_| (Exit::of(packet, left_before), flow));
-                self.matcher.settle(side, seen, number, left);
+                self.matcher.settle(side, &seen, number, left);
             }
-            None => self.matcher.wait(side, *seen, left_before),
+            None => self.matcher.wait(side, seen, left_before),
         }
     }
 
@@ -367,58 +382,6 @@ impl<'a> Walk<'a> {
         self.known.headings[flow as usize] = Some(heading);
         if matches!(self.sink, Sink::Account(_)) {
             self.hosts.note(self.known.keys[flow as usize], heading);
-        }
-    }
-
-    /// Learns from two sightings of one packet about clocks and headings.
-    fn meet(&mut self, side: Side, seen: &Packet, other: &Packet) {
-        let (first, second) = match side {
-            Side::First => (seen, other),
-            Side::Second => (other, seen),
-        };
-        let flows = [first.flow as usize, second.flow as usize];
-        let headings = &self.known.headings;
-        let known = headings[flows[0]].or(headings[flows[1]]);
-        let heading = known.unwrap_or_else(|| {
-            let back = self.numbers.get(&self.known.keys[flows[0]].reversed());
-            match back.and_then(|&back| headings[back as usize]) {
-                Some(back) => back.opposite(),
-                None if second.at >= first.at => Heading::Forward,
-                None => Heading::Reverse,
-            }
-        });
-        for flow in [first.flow, second.flow] {
-            if self.known.headings[flow as usize].is_none() {
-                self.learn_heading(flow, heading);
-            }
-        }
-        if first.flow != second.flow {
-            self.translated.entry(first.flow).or_insert(second.flow);
-        }
-        let first_at = first
-            .own_at
-            .saturating_sub(self.steps.by_ns(Side::First, first.frame));
-        let second_at = second
-            .own_at
-            .saturating_sub(self.steps.by_ns(Side::Second, second.frame));
-        let raw = second_at.saturating_sub(first_at);
-        self.envelopes.add(heading, second_at, raw, first.ip_len);
-        self.matches += 1;
-        if self.matches.is_multiple_of(FOLLOW_EVERY) {
-            self.follow_clock();
-        }
-    }
-
-    /// Clocks that drift apart are followed, so that no packet waits longer for it.
-    fn follow_clock(&mut self) {
-        let apart = match self.config.clock {
-            _ if self.trails.iter().any(|trail| trail.set_by != 0) => false,
-            ClockChoice::Keep => false,
-            ClockChoice::Fix => true,
-            ClockChoice::Auto => !self.envelopes.agree(TOLERANCE_NS),
-        };
-        if let (true, Some(estimate)) = (apart, self.envelopes.estimate_evenly([0.0; 2])) {
-            self.clock = estimate.clock;
         }
     }
 
@@ -555,6 +518,7 @@ impl<'a> Walk<'a> {
             facts,
             accounted: account.finish(&self.known),
             given_up: self.matcher.given_up,
+            twins: self.matcher.twins,
             aside: self.aside,
             otherwise,
             sizes,
@@ -590,9 +554,6 @@ const WAITING_MIN: usize = 1 << 10;
 
 /// Packets that wait at one point to be found at the other; with more, the oldest is given up.
 pub const WAITING_MAX: usize = 2 << 20;
-
-/// Packets found between two looks at how far the clocks have drifted.
-const FOLLOW_EVERY: u64 = 1 << 16;
 
 /// Clocks that were told apart by less than this give the same results, in ns.
 const CLOCK_NEAR_NS: f64 = 20_000.0;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::path::clock::Side;
+#[cfg(doc)]
+use crate::path::spool::Signs;
 
 /// A packet that was found at both points, as one of them dates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +15,8 @@ pub(super) struct Met {
     /// Its time at the second point less that at the first.
     pub(super) raw: i64,
     pub(super) way: usize,
+    /// It may be another packet, which looks alike ([`Signs::QUICK`]).
+    pub(super) is_quick: bool,
 }
 
 /// How well it is seen that differences grow by so much, in ns, where packets are so far apart. A clock
@@ -133,6 +137,7 @@ impl<'a> Part<'a> {
     fn new(all: &'a [Met]) -> Self {
         let mut of_way = [Vec::new(), Vec::new()];
         let mut before = Vec::with_capacity(all.len());
+        let mut quick = Vec::new();
         for packet in all {
             before.push([of_way[0].len(), of_way[1].len()]);
             let delay = if packet.way == 0 {
@@ -140,7 +145,13 @@ impl<'a> Part<'a> {
             } else {
                 -packet.raw
             };
+            if packet.is_quick {
+                quick.push((packet.way, of_way[packet.way].len()));
+            }
             of_way[packet.way].push(delay);
+        }
+        for (way, at) in quick {
+            confirm(&mut of_way[way][at..]);
         }
         Self {
             all,
@@ -283,6 +294,17 @@ impl<'a> Part<'a> {
             (back, backs.max(doubt))
         })
     }
+}
+
+/// What one packet took that may be another shows nothing that the next ones do not.
+fn confirm(delays: &mut [i64]) {
+    let Some((quick, next)) = delays.split_first_mut() else {
+        return;
+    };
+    let mut next: Vec<i64> = next.iter().take(NEAR_PACKETS).copied().collect();
+    next.sort_unstable();
+    let shown = next.get(1).copied().unwrap_or(*quick);
+    *quick = shown.max(*quick);
 }
 
 /// How far the middle value is above the least.

@@ -5,7 +5,8 @@ use std::sync::mpsc::{channel, sync_channel};
 
 use super::super::feed::{BATCH_MAX, Feed, Sight};
 use super::super::offload::Pieces;
-use super::super::sighting::{FlowKey, Rules};
+use super::super::rules::Rules;
+use super::super::sighting::FlowKey;
 use super::*;
 use crate::analyze::Watch;
 use crate::decode::{DecodeOptions, Endpoint};

@@ -211,7 +211,8 @@ pub struct Hop {
     /// How much of their options counted: [`Identity::Full`] or, where a snap length cut them off,
     /// less.
     pub options: Identity,
-    /// How packets of some flows were told apart, where that is less strict: these alone are translated.
+    /// How packets of some flows were told apart, where that is less strict: these alone are translated; and
+    /// [`Identity::WithoutId`] where IP ids are rewritten with addresses.
     pub of_some: Vec<Identity>,
     /// The second clock against the first; `None` where packets are too few.
     pub clock_estimate: Option<ClockEstimate>,

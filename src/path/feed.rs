@@ -111,10 +111,17 @@ impl Sight {
         own.map_or(self.rules, |own| own.cut(self.rules.options))
     }
 
-    /// What packets of some flows alone are told apart by.
+    /// What packets of some flows alone are told apart by, and whether IP ids do not count where they are translated.
     pub(super) fn of_some(&self) -> Vec<Identity> {
         let rules = self.flow_rules.values();
-        let of_rules = rules.flat_map(|rules| [rules.identity, rules.options]);
+        let of_rules = rules.flat_map(|rules| {
+            [
+                Some(rules.identity),
+                Some(rules.options),
+                rules.without_id(),
+            ]
+        });
+        let of_rules = of_rules.chain([self.rules.without_id()]).flatten();
         let usual = [self.rules.identity, self.rules.options];
         let mut all: Vec<Identity> = of_rules.filter(|of| !usual.contains(of)).collect();
         all.sort_unstable();

@@ -20,9 +20,9 @@ pub enum Identity {
     WithoutAck,
     /// Without the IP id: something between the points rewrites it.
     WithoutId,
-    /// Without addresses and IP id: they are translated between the points.
+    /// Without addresses: they are translated between the points. The IP id counts unless it is rewritten, too.
     WithoutAddresses,
-    /// Without addresses, ports and IP id: all of them are translated.
+    /// Without addresses and ports: both are translated. The IP id counts unless it is rewritten, too.
     WithoutEndpoints,
 }
 
@@ -53,6 +53,14 @@ impl Identity {
     }
 }
 
+/// Whether IP ids tell packets apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ids {
+    Count,
+    /// Something between the points rewrites them.
+    Rewritten,
+}
+
 /// What packets are told apart by: how much of the headers, and of these how much of what a snap length may have cut
 /// besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +68,7 @@ pub(super) struct Rules {
     pub(super) identity: Identity,
     /// [`Identity::Full`], without SACK blocks, without options, or without the ACK number and all behind it.
     pub(super) options: Identity,
+    pub(super) ids: Ids,
     pub(super) udp_checksums: UdpChecksums,
 }
 
@@ -71,6 +80,7 @@ impl Rules {
     pub(super) const LOOSEST: Self = Self {
         identity: Identity::WithoutEndpoints,
         options: Identity::WithoutOptions,
+        ids: Ids::Rewritten,
         udp_checksums: UdpChecksums::Unfinished,
     };
 
@@ -79,17 +89,40 @@ impl Rules {
             Identity::WithoutSack | Identity::WithoutOptions | Identity::WithoutAck => identity,
             _ => Identity::Full,
         };
+        let ids = match identity {
+            Identity::WithoutId | Identity::WithoutAddresses | Identity::WithoutEndpoints => {
+                Ids::Rewritten
+            }
+            _ => Ids::Count,
+        };
         Self {
             identity,
             options,
+            ids,
             udp_checksums: UdpChecksums::Count,
         }
+    }
+
+    /// [`of`](Self::of); where packets are translated first with their IP ids, which who translates need not touch.
+    fn with_ids_first(identity: Identity) -> impl Iterator<Item = Self> {
+        let is_translated = identity >= Identity::WithoutAddresses;
+        let kept = is_translated.then(|| Self {
+            ids: Ids::Count,
+            ..Self::of(identity)
+        });
+        kept.into_iter().chain([Self::of(identity)])
+    }
+
+    /// What quality says where IP ids do not count beside what else does not.
+    pub(super) fn without_id(self) -> Option<Identity> {
+        let is_besides = self.ids == Ids::Rewritten && self.identity > Identity::WithoutId;
+        is_besides.then_some(Identity::WithoutId)
     }
 
     /// Whether an IP id tells a packet from others with the same headers. Hosts put 0 where it need not (RFC 6864).
     #[inline]
     pub(super) fn tell_by(self, id: Option<u16>) -> bool {
-        self.identity < Identity::WithoutId && id.is_some_and(|id| id != 0)
+        self.ids == Ids::Count && id.is_some_and(|id| id != 0)
     }
 
     /// The same where so much was cut off besides.
@@ -109,12 +142,14 @@ impl Rules {
         let rewritten = cut.flat_map(|options| {
             let some = Identity::ALL.iter().copied();
             let some = some.filter(|&identity| identity >= Identity::WithoutId);
-            some.map(move |identity| Self {
-                options,
-                ..Self::of(identity)
-            })
+            let some = some.flat_map(Self::with_ids_first);
+            some.map(move |rules| Self { options, ..rules })
         });
-        let all = Identity::ALL.iter().copied().map(Self::of).chain(rewritten);
+        let all = Identity::ALL
+            .iter()
+            .copied()
+            .flat_map(Self::with_ids_first)
+            .chain(rewritten);
         all.map(move |rules| Self {
             udp_checksums,
             ..rules

@@ -9,7 +9,7 @@ use super::offload::Pieces;
 use super::others::{
     ICMPV6, TCP, UDP, UDP_LITE, cut_seq, is_head_cut, surely_has_payload, udp_checksum, write_other,
 };
-use super::rules::{Identity, Rules};
+use super::rules::{Identity, Ids, Rules};
 use super::spool::Signs;
 use crate::capture::Record;
 use crate::decode::DecodeOptions;
@@ -209,7 +209,7 @@ impl Print {
 
     /// What this packet is told from others by, at points where these rules hold.
     pub(super) fn key(&self, rules: Rules) -> u64 {
-        let mut hasher = hasher_of(&self.flow, self.packet.id, rules.identity);
+        let mut hasher = hasher_of(&self.flow, self.packet.id, rules);
         match (&self.segment, cut_seq(&self.packet)) {
             (Some(segment), _) => write_segment(&mut hasher, segment, rules.options),
             (None, Some(seq)) if rules.options == Identity::WithoutAck => {
@@ -330,16 +330,16 @@ fn untracked_flow(packet: &IpPacket) -> FlowKey {
 
 /// What counts of the IP header, and of the ports.
 #[inline]
-fn hasher_of(flow: &FlowKey, id: Option<u16>, identity: Identity) -> impl Hasher + use<> {
+fn hasher_of(flow: &FlowKey, id: Option<u16>, rules: Rules) -> impl Hasher + use<> {
     let mut hasher = HASH.build_hasher();
-    if identity < Identity::WithoutAddresses {
+    if rules.identity < Identity::WithoutAddresses {
         hasher.write_u128(u128::from_le_bytes(flow.src.octets()));
         hasher.write_u128(u128::from_le_bytes(flow.dst.octets()));
     }
-    if identity < Identity::WithoutEndpoints {
+    if rules.identity < Identity::WithoutEndpoints {
         hasher.write_u32(u32::from(flow.src.port()) << 16 | u32::from(flow.dst.port()));
     }
-    if identity < Identity::WithoutId {
+    if rules.ids == Ids::Count {
         hasher.write_u32(id.map_or(u32::MAX, u32::from));
     }
     hasher.write_u8(flow.protocol);
@@ -433,7 +433,7 @@ impl Sighting {
         flow: u32,
         rules: Rules,
     ) -> Self {
-        let mut hasher = hasher_of(key, segment.ip_id, rules.identity);
+        let mut hasher = hasher_of(key, segment.ip_id, rules);
         write_segment(&mut hasher, segment, rules.options);
         let mut has = signs(Some(segment), segment.ecn);
         has.set(Signs::NO_ID, !rules.tell_by(segment.ip_id));

@@ -225,3 +225,64 @@ fn what_looks_alike_at_one_point_counts_at_neither() {
         assert!(hop.quality().contains(&"headers_cut"));
     }
 }
+
+/// A translator keeps their IP ids, which is all that tells them apart: they have no checksums, and what the first
+/// point keeps of them is alike. It cut the headers of a download besides.
+#[test]
+fn translated_datagrams_are_told_apart_by_their_ip_id_where_headers_were_cut() {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..300_u16 {
+        let at = SECOND + i64::from(n) * MS;
+        let datagram = Packet {
+            udp: true,
+            sport: 443,
+            len: 900,
+            checksum: 0,
+            id: 30_000 + n,
+            ..data(n, at)
+        };
+        let cut = |packet: Packet| Packet { snap: 44, ..packet };
+        let translated = |packet: Packet| Packet {
+            src: [192, 0, 2, 9],
+            at: packet.at + 5 * MS,
+            ..packet
+        };
+        let segment = data(n, at + 500 * US);
+        points[0].extend([cut(datagram.clone()), cut(segment.clone())]);
+        points[1].extend((n % 50 != 20).then(|| translated(datagram)));
+        points[1].push(translated(segment));
+    }
+    points[1].sort_by_key(|packet| packet.at);
+    let hop = hop(&points[0], &points[1]);
+    let datagrams = hop.flows.iter().flatten().find(|flow| flow.key.is_udp());
+    let datagrams = datagrams.unwrap();
+    assert_eq!((datagrams.packets, datagrams.dropped_packets), (300, 6));
+    assert_eq!(
+        (datagrams.delay.ns_max(), datagrams.uncertain_packets),
+        (Some(5 * MS), 0)
+    );
+    let quality = hop.quality();
+    assert!(
+        quality.contains(&"matched_without_addresses"),
+        "{quality:?}"
+    );
+    assert!(!quality.contains(&"matched_without_ip_id"), "{quality:?}");
+}
+
+/// Where the translator rewrites ids, too, quality says so.
+#[test]
+fn translated_packets_whose_ids_are_rewritten_are_said_to_be_matched_without_them() {
+    let [first, second] = download(|packet| {
+        Some(Packet {
+            src: [192, 0, 2, 9],
+            id: packet.id ^ 0x5a5a,
+            ..packet
+        })
+    });
+    let quality = hop(&first, &second).quality();
+    assert!(
+        quality.contains(&"matched_without_addresses"),
+        "{quality:?}"
+    );
+    assert!(quality.contains(&"matched_without_ip_id"), "{quality:?}");
+}

@@ -81,7 +81,8 @@ use walk::Start;
 pub struct PathConfig {
     /// How records are decoded.
     pub decode: DecodeOptions,
-    /// Which packets count; all, without a filter.
+    /// Which packets are told of: flows, drops, fates. What others there are takes its place in the queue and on the
+    /// link. All, without a filter.
     pub filter: Option<Filter>,
     /// Length of a bin of the series, in ns, at least 1.
     pub bin_ns: i64,
@@ -222,7 +223,9 @@ pub struct Hop {
     pub origin_ns: i64,
     /// Length of a bin, in ns.
     pub bin_ns: i64,
-    /// Flows, by number; `None` where nothing can be said about one.
+    /// A filter chooses whose packets are told of; queue and link are those of all.
+    pub is_filtered: bool,
+    /// Flows, by number; `None` where nothing can be said about one, or nobody asks for it.
     pub flows: Vec<Option<PathFlow>>,
     /// The way forward and the way back.
     pub ways: [Way; 2],
@@ -299,6 +302,7 @@ impl Hop {
         let has_gap = gaps.any(|gap| gap.why.is_of_capture());
         let rate_varies = self.ways.iter().any(|way| way.rate_varies(self.bin_ns));
         [
+            (self.is_filtered, "filtered"),
             (self.clock_is_fixed(), "clocks_corrected"),
             (self.clock_is_set(), "clock_set"),
             (one_way, "one_way"),
@@ -401,7 +405,6 @@ fn hop(
 ) -> Result<Hop, PathError> {
     let mut sight = Sight {
         decode: config.decode,
-        filter: config.filter.clone(),
         rules: Rules::STRICTEST,
         link_local: false,
         pieces: HashMap::new(),
@@ -434,6 +437,17 @@ fn hop(
             let stamps_ns = stamps::error_ns(&walked.facts, probe.shown_tick_ns);
             estimate.uncertainty_ns = estimate.uncertainty_ns.map(|ns| ns + stamps_ns);
         }
+        let mut flows = accounted.flows;
+        if config.filter.is_some() {
+            keep_asked_for(&mut flows, &mut accounted.ways, &accounted.asked_for);
+            if flows.iter().all(Option::is_none) && !watch.is_stopped() {
+                let point = points[0].name.clone();
+                return Err(PathError::NoPackets {
+                    point,
+                    filtered: true,
+                });
+            }
+        }
         return Ok(Hop {
             points: points.map(|point| point.name.clone()),
             facts: walked.facts,
@@ -444,7 +458,8 @@ fn hop(
             clock: accounted.calibration.clock,
             origin_ns: accounted.origin_ns,
             bin_ns: config.bin_ns,
-            flows: accounted.flows,
+            flows,
+            is_filtered: config.filter.is_some(),
             ways: accounted.ways,
             packets: accounted.packets,
             capacity_bps: config.capacity_bps,
@@ -452,6 +467,25 @@ fn hop(
             left_aside: walked.aside.facts(),
             given_up: walked.given_up,
         });
+    }
+}
+
+/// Leaves flows that are asked for, and says how many packets of these went each way.
+fn keep_asked_for(flows: &mut [Option<PathFlow>], ways: &mut [Way; 2], asked_for: &[bool]) {
+    for (flow, is_asked_for) in flows.iter_mut().zip(asked_for) {
+        *flow = flow.take().filter(|_| *is_asked_for);
+    }
+    for way in ways {
+        let mut all = Amount::default();
+        for flow in flows
+            .iter()
+            .flatten()
+            .filter(|flow| flow.heading == way.heading)
+        {
+            all.packets += flow.packets;
+            all.bytes += flow.ip_bytes;
+        }
+        way.asked_for = Some(all);
     }
 }
 

@@ -91,7 +91,8 @@ pub struct PathArgs {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_time)]
     pub patience: i64,
 
-    /// Only packets that match, such as `host 10.0.0.1 and port 443` or `net 192.168.0.0/16`
+    /// Whose packets, drops and delays are told, such as `host 10.0.0.1 and port 443`; the queue and
+    /// the link are those of all packets
     #[arg(short, long, value_name = "EXPRESSION")]
     pub filter: Option<String>,
 

@@ -24,6 +24,8 @@ pub(super) struct Known {
     /// Flows by number.
     pub(super) keys: Vec<FlowKey>,
     pub(super) headings: Vec<Option<Heading>>,
+    /// Which of them are asked for: those that a filter keeps at either point.
+    pub(super) asked_for: Vec<bool>,
     /// Times of the first and the last packet of each point, by its own clock.
     pub(super) spans: [Option<(i64, i64)>; 2],
     /// Whether all that the other point had seen when a point's capture began, and its own first packet, asked for
@@ -76,6 +78,8 @@ pub(super) struct Accounted {
     pub(super) calibration: Calibration,
     pub(super) origin_ns: i64,
     pub(super) flows: Vec<Option<PathFlow>>,
+    /// Which of them are asked for.
+    pub(super) asked_for: Vec<bool>,
     pub(super) ways: [Way; 2],
     pub(super) packets: Fates,
     /// Which way flows go, as the walk had it at its end.
@@ -228,7 +232,7 @@ impl<'a> Account<'a> {
         self.beginnings
             .come_to(at, |start, held| way.hold_from(start, held));
         match kind {
-            Kind::Passed => self.note_passed(note, heading),
+            Kind::Passed => self.note_passed(note, heading, known),
             Kind::Lost => self.note_lost(note, at, heading, held_until, known),
             Kind::Appeared => self.note_appeared(note, at, heading, known),
         }
@@ -238,7 +242,7 @@ impl<'a> Account<'a> {
         at.saturating_sub(self.origin).max(0) / self.config.bin_ns
     }
 
-    fn note_passed(&mut self, note: &Note, heading: Heading) {
+    fn note_passed(&mut self, note: &Note, heading: Heading, known: &Known) {
         let passed = self.calibration.passed(note);
         let left = self.ways[heading as usize].pass(note.ip_len, passed);
         let delay = passed.left_at.saturating_sub(passed.at);
@@ -260,7 +264,7 @@ impl<'a> Account<'a> {
             flow.reordered_packets += u64::from(is_overtaken);
             flow.ce_marked_packets += u64::from(note.has.has(Signs::MARKED));
         }
-        self.keep(heading, || PacketFate {
+        self.keep(note, heading, known, || PacketFate {
             exit_frame: Some(note.left_frame),
             delay_ns: Some(delay),
             queue_delay_ns: waited,
@@ -285,7 +289,7 @@ impl<'a> Account<'a> {
                 uncertain,
                 ..came_in(note, at)
             };
-            return self.keep(heading, fate);
+            return self.keep(note, heading, known, fate);
         }
         let bin = self.bin_of(at);
         let waited_ns = held_until.map(|until| until.saturating_sub(at));
@@ -293,6 +297,9 @@ impl<'a> Account<'a> {
             let has_payload = note.has.has(Signs::PAYLOAD);
             flow.lose(bin, note.ip_len, has_payload, waited_ns.unwrap_or(0));
             flow.uncertain_packets += u64::from(uncertain);
+        }
+        if !known.asked_for[note.flow as usize] {
+            return self.ways[heading as usize].lose_another(at, held_until, note.ip_len);
         }
         let drop = DroppedPacket {
             at_ns: at,
@@ -305,7 +312,7 @@ impl<'a> Account<'a> {
             cause: DropCause::default(),
         };
         self.ways[heading as usize].lose(drop, held_until);
-        self.keep(heading, || PacketFate {
+        self.keep(note, heading, known, || PacketFate {
             outcome: Outcome::Dropped,
             queue_delay_ns: waited_ns,
             uncertain,
@@ -346,7 +353,7 @@ impl<'a> Account<'a> {
                 flow.hold(bin, note.ip_len, waited_ns);
             }
         }
-        self.keep(heading, || PacketFate {
+        self.keep(note, heading, known, || PacketFate {
             entry_frame: None,
             exit_frame: Some(note.frame),
             outcome: if has_appeared {
@@ -391,8 +398,14 @@ impl<'a> Account<'a> {
         (before || after && !note.has.has(Signs::LATER_LEFT)).then_some(Some((start, end)))
     }
 
-    fn keep(&mut self, heading: Heading, fate: impl FnOnce() -> PacketFate) {
-        if self.config.packets {
+    fn keep(
+        &mut self,
+        note: &Note,
+        heading: Heading,
+        known: &Known,
+        fate: impl FnOnce() -> PacketFate,
+    ) {
+        if self.config.packets && known.asked_for[note.flow as usize] {
             self.packets.push(heading, &fate());
         }
     }
@@ -417,6 +430,7 @@ impl<'a> Account<'a> {
             calibration: self.calibration,
             origin_ns: self.origin,
             flows,
+            asked_for: known.asked_for.clone(),
             ways,
             packets: self.packets,
             turned,

@@ -135,7 +135,7 @@ mod tests {
         let told: Vec<i64> = (0..300)
             .filter(|&n| lately.is_quick(Heading::Forward, took(n), 60, false))
             .collect();
-        assert_eq!(told, Vec::from_iter(100..108));
+        assert_eq!(told, (100..108).collect::<Vec<_>>());
         // Those that an id tells from all others are evidence from the first one on.
         let told =
             (300..400).any(|n| lately.is_quick(Heading::Forward, took(n) - 5_000_000, 60, true));

@@ -18,7 +18,7 @@ use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window, display_name,
 };
-use crate::decode::{DecodeOptions, Filter, Segment, usual};
+use crate::decode::{DecodeOptions, Segment, usual};
 
 /// A place on the path where packets were captured: a file, or rotated files that follow each
 /// other. Files are read more than once, so standard input is none.
@@ -90,7 +90,6 @@ pub struct PointFacts {
 #[derive(Clone, Debug)]
 pub(super) struct Sight {
     pub(super) decode: DecodeOptions,
-    pub(super) filter: Option<Filter>,
     pub(super) rules: Rules,
     /// Packets of addresses of a link are at both points, which are on one then; else nobody passes them on.
     pub(super) link_local: bool,
@@ -395,12 +394,9 @@ impl<'a> Feed<'a> {
             let mut record = self.window.record(self.next);
             record.frame += self.frames_before;
             self.next += 1;
-            let filter = self.sight.filter.as_ref();
             if let Some(segment) = &usual(&record, record.frame) {
-                if filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst)) {
-                    self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
-                }
-            } else if let Some(print) = Print::of_unusual(&record, self.sight.decode, filter) {
+                self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
+            } else if let Some(print) = Print::of_unusual(&record, self.sight.decode) {
                 if print.is_told_apart() {
                     self.add(&print, batch, &mut fresh);
                 } else {
@@ -527,9 +523,8 @@ pub(super) fn prints(
             if records == records_max || prints.len() == max {
                 return Ok(prints);
             }
-            let print = Print::of(&window.record(index), sight.decode, sight.filter.as_ref());
-            // What a filter leaves out is none of the capture.
-            records += u64::from(print.is_some() || sight.filter.is_none());
+            let print = Print::of(&window.record(index), sight.decode);
+            records += 1;
             prints.extend(print.filter(&wanted));
         }
         if !matches!(reader.confirm(&mut window), Ok(true)) {

@@ -18,7 +18,7 @@ pub(super) fn look(
 ) -> Result<Probe, PathError> {
     let near = || -> Result<_, PathError> {
         let [one, other] = both(points, |point| {
-            feed::prints(point, sight, LOOK_PACKETS, usize::MAX, Print::is_told_apart)
+            feed::prints(point, sight, LOOK_RECORDS, usize::MAX, Print::is_told_apart)
         });
         Ok(probe::compare([one?, other?], config.clock))
     };
@@ -90,7 +90,7 @@ fn nothing_in_common(points: [&Point; 2], sight: &Sight) -> PathError {
                 return feed::first_error(point, sight).map_or_else(
                     || PathError::NoPackets {
                         point: name,
-                        filtered: sight.filter.is_some(),
+                        filtered: false,
                     },
                     PathError::from,
                 );
@@ -115,8 +115,8 @@ pub(super) fn both(
     threads::both(|| look(first), || look(second)).into()
 }
 
-/// Packets of each capture that the first look is at, or records where no filter leaves any out.
-const LOOK_PACKETS: u64 = 1 << 14;
+/// Records of each capture that the first look is at.
+const LOOK_RECORDS: u64 = 1 << 14;
 /// A capture of fewer packets is short.
 const ALL_MAX: usize = 1 << 16;
 /// Of all packets of long captures, one in so many is compared where the beginnings have nothing in common.

@@ -36,6 +36,20 @@ impl FlowKey {
         self.protocol == super::others::UDP
     }
 
+    /// Whether a filter wants its packets, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment
+    /// has none. Fragments of IPv6 are of any protocol.
+    pub(super) fn is_kept_by(&self, filter: &Filter) -> bool {
+        let has_ports = matches!(self.protocol, TCP | UDP | SCTP)
+            && (self.src.port() != 0 || self.dst.port() != 0);
+        let kept = |protocol| filter.keeps_packet(protocol, has_ports, &self.src, &self.dst);
+        match self.protocol {
+            IPV6_FRAGMENT => [IPV6_FRAGMENT, TCP, UDP, SCTP, ICMPV6]
+                .into_iter()
+                .any(kept),
+            protocol => kept(protocol),
+        }
+    }
+
     /// Flows beyond those that are told apart.
     pub(super) fn others() -> Self {
         let nobody = Endpoint::v4([0; 4], 0);
@@ -100,25 +114,16 @@ pub(super) struct Print {
 }
 
 impl Print {
-    /// `None` where the record holds no IP packet, or not one that `filter` wants.
-    pub(super) fn of(
-        record: &Record<'_>,
-        options: DecodeOptions,
-        filter: Option<&Filter>,
-    ) -> Option<Self> {
-        if let Some(segment) = usual(record, record.frame) {
-            let kept = filter.is_none_or(|filter| filter.keeps(&segment.src, &segment.dst));
-            return kept.then(|| Self::of_usual(&segment, usual_checksum(record)));
+    /// `None` where the record holds no IP packet that may leave its link.
+    pub(super) fn of(record: &Record<'_>, options: DecodeOptions) -> Option<Self> {
+        match usual(record, record.frame) {
+            Some(segment) => Some(Self::of_usual(&segment, usual_checksum(record))),
+            None => Self::of_unusual(record, options),
         }
-        Self::of_unusual(record, options, filter)
     }
 
     /// Of a frame that holds no [usual] segment.
-    pub(super) fn of_unusual(
-        record: &Record<'_>,
-        options: DecodeOptions,
-        filter: Option<&Filter>,
-    ) -> Option<Self> {
+    pub(super) fn of_unusual(record: &Record<'_>, options: DecodeOptions) -> Option<Self> {
         let (decoded, packet) = decode_packet(record, record.frame, &options);
         let packet = packet?;
         let segment = match decoded {
@@ -135,10 +140,7 @@ impl Print {
         };
         // Of a host that has no address yet nobody can tell on which side it is: all hosts look alike.
         let is_nobody = flow.src.ip().is_unspecified();
-        if is_nobody
-            || stays_on_link(&packet)
-            || filter.is_some_and(|filter| !is_kept(filter, &packet, &flow))
-        {
+        if is_nobody || stays_on_link(&packet) {
             return None;
         }
         Some(Self {
@@ -290,18 +292,6 @@ fn stays_on_link(packet: &IpPacket) -> bool {
             matches!(dst.octets(), [0xff, flags_scope, ..] if flags_scope & 0xf <= 2)
         }
     }
-}
-
-/// Whether a filter wants a packet, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment has
-/// none.
-fn is_kept(filter: &Filter, packet: &IpPacket, flow: &FlowKey) -> bool {
-    let protocol = match packet.protocol {
-        // Of what a fragment is a part, the first byte of its header says (RFC 8200 section 4.5).
-        IPV6_FRAGMENT => packet.head[0],
-        protocol => protocol,
-    };
-    let has_ports = has_ports(packet) && protocol != UDP_LITE;
-    filter.keeps_packet(protocol, has_ports, &flow.src, &flow.dst)
 }
 
 /// Whether a packet begins with ports.

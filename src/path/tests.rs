@@ -14,6 +14,7 @@ mod beginnings;
 mod clocks;
 mod datagrams;
 mod drops;
+mod filtered;
 mod frames;
 mod gaps;
 mod jitter;

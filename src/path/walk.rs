@@ -337,6 +337,9 @@ impl<'a> Walk<'a> {
         if number == next {
             self.known.keys.push(key);
             self.known.headings.push(None);
+            let filter = self.config.filter.as_ref();
+            let is_asked_for = filter.is_none_or(|filter| key.is_kept_by(filter));
+            self.known.asked_for.push(is_asked_for);
             if let Some(&told) = self.told.get(&key) {
                 self.learn_heading(next, told);
             }

@@ -47,12 +47,18 @@ pub struct Way {
     /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, and the drops
     /// do not show their limits.
     pub several_queues: bool,
+    /// Packets of the flows that a filter keeps that came in; `None` without one.
+    pub asked_for: Option<Amount>,
 }
 
 impl Way {
-    /// Packets that came in within the time that both captures cover: those that left and those dropped.
+    /// Packets that came in within the time that both captures cover: those that left and those dropped. With a filter
+    /// those that it keeps.
     #[must_use]
     pub fn arrived(&self) -> Amount {
+        if let Some(asked_for) = self.asked_for {
+            return asked_for;
+        }
         let sum = |of: fn(&QueueBin) -> u64| self.bins.iter().map(of).sum();
         Amount {
             packets: sum(|bin| bin.arrived.packets + bin.dropped.packets),
@@ -401,6 +407,14 @@ impl WayMaker {
         self.run += 1;
     }
 
+    /// A packet was dropped that nobody asks for: where the queue had taken it, it waited until then.
+    pub(super) fn lose_another(&mut self, at: i64, held_until: Option<i64>, bytes: u32) {
+        let Some(until) = held_until else { return };
+        let until = until.min(at.saturating_add(self.wait_ns_max));
+        self.sweep.hold_unseen(at, (until, true), bytes, None);
+        self.cover(at, until.max(at));
+    }
+
     /// Whether nearly all drops found the queue full, so that it is drop-tail, whenever they came.
     pub(super) fn is_drop_tail(&self) -> bool {
         let limit = losses::shown_limit(&self.drops, &self.found_by_passed);
@@ -469,6 +483,7 @@ impl WayMaker {
             has_jitter: self.has_jitter,
             waited_byte_ns: waited.sum(),
             several_queues,
+            asked_for: None,
         }
     }
 }

@@ -29,7 +29,6 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
     };
     let sight = Sight {
         decode: DecodeOptions::default(),
-        filter: None,
         rules: Rules::STRICTEST,
         link_local: false,
         pieces: HashMap::from([(

@@ -32,6 +32,10 @@ impl Walk<'_> {
         }
         if first.flow != second.flow {
             self.translated.entry(first.flow).or_insert(second.flow);
+            let either = flows.map(|flow| self.known.asked_for[flow]).contains(&true);
+            for flow in flows {
+                self.known.asked_for[flow] = either;
+            }
         }
         let first_at = first
             .own_at

@@ -69,6 +69,10 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
     [
         (
+            hop.is_filtered,
+            "the filter chooses whose packets, drops and delays are told: the queue and the link are those of all packets that passed".to_owned(),
+        ),
+        (
             uncertain > 0,
             format!("{} packets have the same headers as others near them, and were matched in order", grouped(uncertain)),
         ),

@@ -46,6 +46,7 @@ mod strangers;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod unseen;
 mod walk;
 mod way;
 
@@ -63,6 +64,7 @@ pub use losses::{DropCause, DropPattern, DroppedPacket, Episode, QueueLimit};
 pub use queue::{Amount, QueueBin};
 pub use rules::Identity;
 pub use sighting::FlowKey;
+pub use unseen::{Unseen, UnseenKind};
 pub use walk::WAITING_MAX;
 pub use way::{EPISODE_PAUSE_NS, Way};
 
@@ -238,6 +240,8 @@ pub struct Hop {
     pub merged_datagrams: u64,
     /// What came in and was left out, as it was answered before it could have come to the other point.
     pub left_aside: LeftAside,
+    /// What one point alone captured, and was left out for that.
+    pub unseen: Vec<Unseen>,
     /// Packets given up before their time, since too many waited ([`WAITING_MAX`]).
     pub given_up: u64,
 }
@@ -318,6 +322,7 @@ impl Hop {
             ),
             (count(|flow| flow.appeared_packets) > 0, "packets_appeared"),
             (self.left_aside.packets > 0, "aside_left_out"),
+            (!self.unseen.is_empty(), "protocol_left_out"),
             (
                 count(|flow| flow.uncertain_packets) > 0,
                 "uncertain_matches",
@@ -409,6 +414,7 @@ fn hop(
         link_local: false,
         pieces: HashMap::new(),
         left_out: HashSet::new(),
+        unseen: Vec::new(),
         flow_rules: HashMap::new(),
         repair: config.repair,
     };
@@ -422,6 +428,7 @@ fn hop(
         in_order_ns: [steps::STEP_MIN_NS; 2],
         calibration: None,
         gaps,
+        unseen: [false; 2],
         early: None,
     };
     let mut round = 1;
@@ -465,6 +472,7 @@ fn hop(
             capacity_bps: config.capacity_bps,
             merged_datagrams: offload::merged_datagrams(&walked.sizes),
             left_aside: walked.aside.facts(),
+            unseen: sight.unseen,
             given_up: walked.given_up,
         });
     }

@@ -24,6 +24,8 @@ pub(super) struct Known {
     /// Flows by number.
     pub(super) keys: Vec<FlowKey>,
     pub(super) headings: Vec<Option<Heading>>,
+    /// Whether each point has packets that the other one did not capture.
+    pub(super) unseen: [bool; 2],
     /// Which of them are asked for: those that a filter keeps at either point.
     pub(super) asked_for: Vec<bool>,
     /// Times of the first and the last packet of each point, by its own clock.
@@ -413,9 +415,10 @@ impl<'a> Account<'a> {
     pub(super) fn finish(self, known: &Known) -> Accounted {
         let mut flows = self.flows;
         flows.resize_with(known.keys.len(), || None);
-        let ways = self.ways.map(|maker| {
+        let ways = self.ways.map(|mut maker| {
             let forward = maker.heading() == Heading::Forward;
             let limit = self.config.limit.filter(|_| forward);
+            maker.is_incomplete = known.unseen[Side::entry(maker.heading()) as usize];
             maker.finish(limit, &mut flows)
         });
         let turned = turned(known, &self.signs);

@@ -14,6 +14,7 @@ use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
 use super::rules::{Identity, Rules};
 use super::sighting::{FlowKey, Print, Sighting, usual_checksum};
+use super::unseen::Unseen;
 use crate::analyze::Watch;
 use crate::capture::{
     CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window, display_name,
@@ -95,8 +96,10 @@ pub(super) struct Sight {
     pub(super) link_local: bool,
     /// What the frames of flows are taken apart into that hold several packets.
     pub(super) pieces: HashMap<FlowKey, Pieces>,
-    /// Flows that do not count, as the other point cannot tell their packets apart.
+    /// Flows that do not count, as the other point cannot tell their packets apart or did not capture them.
     pub(super) left_out: HashSet<FlowKey>,
+    /// What one point alone captured; its flows are among those that do not count.
+    pub(super) unseen: Vec<Unseen>,
     /// What packets of flows are told apart by where it is not [`rules`](Self::rules).
     pub(super) flow_rules: HashMap<FlowKey, Rules>,
     /// Go on behind damage in a file.

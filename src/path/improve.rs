@@ -12,6 +12,7 @@ use super::others::UdpChecksums;
 use super::probe;
 use super::rules::Identity;
 use super::sighting::{FlowKey, Print};
+use super::unseen;
 use super::walk::{Start, Walked};
 use super::{PathConfig, PathError};
 
@@ -51,6 +52,8 @@ pub(super) fn improve(
     changed |= leave_out(&alone, walked, sight);
     // What is known to be otherwise may be why they were not found.
     changed = changed || see_through(points, &alone, sight, start, config)?;
+    // What is known to be otherwise may be why they were not found.
+    changed = changed || leave_out_unseen(walked, sight, start);
     if changed {
         // What is told apart otherwise has other keys.
         start.early = None;
@@ -143,6 +146,19 @@ fn leave_out(alone: &[HashSet<FlowKey>; 2], walked: &Walked, sight: &mut Sight) 
         sight.left_out.extend(flows.copied());
     }
     sight.left_out.len() > before
+}
+
+/// Leaves out what one point alone captured: nobody knows what became of it.
+fn leave_out_unseen(walked: &Walked, sight: &mut Sight, start: &mut Start) -> bool {
+    let flows: Vec<&PathFlow> = walked.accounted.flows.iter().flatten().collect();
+    let unseen = unseen::find(&flows);
+    let is_more = !unseen.is_empty();
+    for (unseen, keys) in unseen {
+        start.unseen[unseen.point] = true;
+        sight.unseen.push(unseen);
+        sight.left_out.extend(keys);
+    }
+    is_more
 }
 
 /// The flows of which more packets were seen at one point alone than passed, of each point.

@@ -46,6 +46,8 @@ pub(super) struct Start {
     pub(super) calibration: Option<Calibration>,
     /// Records before and behind gaps of each capture that another hop showed.
     pub(super) gaps: [Vec<(u64, u64)>; 2],
+    /// Whether each point has packets that the other one did not capture.
+    pub(super) unseen: [bool; 2],
     /// What left too early to be what it was taken for, where a walk before has shown the clocks.
     pub(super) early: Option<Early>,
 }
@@ -194,7 +196,10 @@ impl<'a> Walk<'a> {
                 start.early.clone(),
             ),
             numbers: HashMap::default(),
-            known: Known::of_parts(&start.gaps),
+            known: Known {
+                unseen: start.unseen,
+                ..Known::of_parts(&start.gaps)
+            },
             hosts: Hosts::default(),
             translated: BTreeMap::new(),
             aside: Aside::default(),

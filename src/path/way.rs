@@ -47,6 +47,8 @@ pub struct Way {
     /// Packets of some flows overtake those of others (METRICS.md B6): what waits is in several queues, and the drops
     /// do not show their limits.
     pub several_queues: bool,
+    /// The other point did not capture some of what came in: more waited than is known.
+    pub is_incomplete: bool,
     /// Packets of the flows that a filter keeps that came in; `None` without one.
     pub asked_for: Option<Amount>,
 }
@@ -214,9 +216,10 @@ impl Way {
     }
 
     /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it, or
-    /// several queues.
+    /// several queues; or more waited than is known.
     fn limit_is_open(&self) -> bool {
-        self.limit.is_none() && (self.drops.len() < losses::DROPS_MIN || self.several_queues)
+        self.is_incomplete
+            || self.limit.is_none() && (self.drops.len() < losses::DROPS_MIN || self.several_queues)
     }
 
     /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known.
@@ -261,6 +264,8 @@ pub(super) struct WayMaker {
     pub(super) drops_at_head: bool,
     /// Delays are no queue's: nothing waits.
     pub(super) has_jitter: bool,
+    /// More waited than is known.
+    pub(super) is_incomplete: bool,
     overtaking: Overtaking,
     /// Nothing waits longer: times that say so are damaged.
     wait_ns_max: i64,
@@ -292,6 +297,7 @@ impl WayMaker {
             delay_max_ns: 0,
             drops_at_head: false,
             has_jitter: false,
+            is_incomplete: false,
             overtaking: Overtaking::default(),
             wait_ns_max: config.patience_ns.saturating_mul(2),
         }
@@ -437,7 +443,7 @@ impl WayMaker {
         let mut drops = self.drops;
         let several_queues = self.overtaking.is_of_flows();
         let shown = losses::shown_limit(&drops, &self.found_by_passed);
-        let shown = shown.filter(|_| !several_queues);
+        let shown = shown.filter(|_| !several_queues && !self.is_incomplete);
         let held = most_waited(&bins);
         // Where the drops show no limit nobody knows that the queue was full once.
         let limit_refuted = given.filter(|given| {
@@ -483,6 +489,7 @@ impl WayMaker {
             has_jitter: self.has_jitter,
             waited_byte_ns: waited.sum(),
             several_queues,
+            is_incomplete: self.is_incomplete,
             asked_for: None,
         }
     }

@@ -1,5 +1,6 @@
-//! Packets that are not asked for.
+//! Packets that are not asked for, and those that one point did not capture.
 
+use super::super::unseen::{Unseen, UnseenKind};
 use super::*;
 
 /// Bursts of 12 packets of two flows, of which the link sends one a ms; the last two find the queue full: one of each.
@@ -76,4 +77,61 @@ fn a_filter_keeps_translated_flows_by_either_name() {
             .collect();
         assert_eq!(passed, [40, 40], "{filter}");
     }
+}
+
+/// A download that both points have, and 145 datagrams, of which the second has `seen`.
+fn datagrams_beside(seen: u16) -> Hop {
+    let mut points = [Vec::new(), Vec::new()];
+    for n in 0..300_u16 {
+        let at = SECOND + i64::from(n) * MS;
+        points[0].push(data(n, at));
+        points[1].push(data(n, at + 2 * MS));
+        if n >= 10 && n % 2 == 0 {
+            let datagram = |at: i64| Packet {
+                udp: true,
+                id: 30_000 + n,
+                ..data(n, at)
+            };
+            points[0].push(datagram(at + 100 * US));
+            points[1].extend((n < 10 + 2 * seen).then(|| datagram(at + 2100 * US)));
+        }
+    }
+    hop(&points[0], &points[1])
+}
+
+#[test]
+fn a_protocol_that_one_point_did_not_capture_was_not_dropped() {
+    let hop = datagrams_beside(0);
+    let unseen = Unseen {
+        kind: UnseenKind::Udp,
+        point: 0,
+        flows: 1,
+        packets: 145,
+    };
+    assert_eq!(hop.unseen, [unseen]);
+    assert!(
+        hop.ways[0].drops.is_empty() && hop.ways[0].is_incomplete && !hop.ways[1].is_incomplete
+    );
+    assert!(hop.quality().contains(&"protocol_left_out"));
+    let hop = datagrams_beside(1);
+    assert!(hop.unseen.is_empty());
+    assert_eq!(hop.ways[0].drops.len(), 144);
+}
+
+/// What waited of the other protocol is not known, and so not whether the queue was full.
+#[test]
+fn a_queue_of_which_a_point_did_not_capture_all_shows_no_pattern() {
+    let [mut first, mut second] = bursts();
+    let datagrams = |points: &mut Vec<Packet>| {
+        for packet in points.iter_mut().filter(|packet| packet.sport == 81) {
+            packet.udp = true;
+        }
+    };
+    datagrams(&mut first);
+    second.retain(|packet| packet.sport == 80);
+    let hop = hop(&first, &second);
+    let way = &hop.ways[0];
+    assert_eq!(hop.unseen.len(), 1);
+    assert_eq!((way.pattern(), way.limit), (None, None));
+    assert!(!way.drops.is_empty());
 }

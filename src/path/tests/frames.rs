@@ -39,6 +39,7 @@ fn a_batch_has_so_many_packets_however_many_a_window_of_frames_holds() {
             },
         )]),
         left_out: HashSet::new(),
+        unseen: Vec::new(),
         flow_rules: HashMap::new(),
         repair: false,
     };

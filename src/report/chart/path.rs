@@ -407,6 +407,7 @@ mod tests {
             has_jitter: false,
             waited_byte_ns: 0,
             several_queues: false,
+            is_incomplete: false,
             asked_for: None,
         }
     }

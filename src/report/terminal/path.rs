@@ -120,6 +120,8 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain((0..hop.facts.len()).filter_map(|point| gaps(hop, point)))
     .chain([Heading::Forward, Heading::Reverse].into_iter().filter_map(|way| appeared(hop, way)))
     .chain(aside(hop))
+    .chain(unseen(hop))
+    .chain(flow_unseen(hop))
     .chain(merged_datagrams(hop))
     .chain(strangers(hop, config))
     .chain(apart(hop))
@@ -173,6 +175,44 @@ fn aside(hop: &Hop) -> Option<String> {
         )
     })
 }
+
+/// What one point alone captured.
+fn unseen(hop: &Hop) -> impl Iterator<Item = String> {
+    hop.unseen.iter().map(|unseen| {
+        let name = unseen.kind.name();
+        format!(
+            "{}: its {} packets of {name} ({}) were left out, as not one of them is in {}, while others passed: that was captured without {name}, it seems (with another capture filter), and nobody knows how many were dropped, nor how much of the queue they were",
+            hop.points[unseen.point],
+            grouped(unseen.packets),
+            counted(unseen.flows, "flow"),
+            hop.points[1 - unseen.point],
+        )
+    })
+}
+
+/// Flows of many packets, none of which is at the other point.
+fn flow_unseen(hop: &Hop) -> Option<String> {
+    let is_unseen = |flow: &&PathFlow| {
+        flow.dropped_packets >= UNSEEN_MIN && flow.passed_packets + flow.appeared_packets == 0
+    };
+    let flows: Vec<&PathFlow> = hop.flows.iter().flatten().filter(is_unseen).collect();
+    let largest = flows
+        .iter()
+        .max_by_key(|flow| (flow.dropped_packets, flow.key))?;
+    let more = match flows.len() {
+        1 => String::new(),
+        all => format!(" (and of {} more)", counted(all as u64 - 1, "flow")),
+    };
+    Some(format!(
+        "all of the {} packets of {} > {}{more} came in and never left: if the other capture was made with another filter, they count as dropped for that alone; `-f` chooses those that both have",
+        grouped(largest.dropped_packets),
+        largest.key.src,
+        largest.key.dst,
+    ))
+}
+
+/// So many packets of a flow that all were dropped are told of.
+const UNSEEN_MIN: u64 = 100;
 
 /// Datagrams that are larger at one point than their packets at the other.
 fn merged_datagrams(hop: &Hop) -> Option<String> {
@@ -475,6 +515,9 @@ fn causes(way: &Way) -> String {
         Some(DropPattern::Early) => "early drop or loss at random",
         None if way.several_queues => {
             "packets of some flows overtake others: there are several queues, and nobody knows whether theirs was full"
+        }
+        None if way.is_incomplete => {
+            "more waited than both captures show, and nobody knows whether it was full"
         }
         None => "too few to tell whether it was full (--limit)",
     };

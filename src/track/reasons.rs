@@ -11,6 +11,10 @@ use crate::decode::Segment;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
 
+/// How late the timer of who lets packets be overtaken may be, in ns: three of 250 ticks a second, as common senders add
+/// two to what they round up.
+const TICKS_NS: i64 = 12_000_000;
+
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.
     ///
@@ -86,7 +90,7 @@ impl HalfFlow {
     pub(super) fn asked_for(&mut self, start: i64, end: i64, at: CaptureTime) -> Reason {
         let una = self.una.unwrap_or(i64::MIN);
         let timer_ns = self.delays.run_out_ns();
-        self.take_back_second();
+        self.take_back_second(end);
         self.doubt_taken_back(start);
         let Some(after) = self.repair.after_timeout() else {
             // Who repeats something else has taken a timeout back that was for nothing.
@@ -313,7 +317,8 @@ impl HalfFlow {
 
     /// How long it takes at most, in ns, until what an ACK asks for passes here, where that is known: the way to its
     /// sender and back, and as long as packets may be overtaken: a quarter of a round trip, or all of one where DSACKs
-    /// have told its sender to be patient (RFC 8985 section 6.2), and where no timestamps tell of queues on that way.
+    /// have told its sender to be patient (RFC 8985 section 6.2), and where no timestamps tell of queues on that way; and
+    /// by how much its timer for that is late.
     fn reaction_ns(&self) -> Option<i64> {
         self.delays.upstream.min_ns()?;
         let tells = self.echoes.newest().is_some() && !self.old_copies.are_told_by_dsacks();
@@ -322,8 +327,7 @@ impl HalfFlow {
         } else {
             self.delays.round_trip_ns()
         };
-        let reaction_ns = self.delays.upstream.patience_ns() + overtaken_ns;
-        Some(reaction_ns.max(PROBE_NS_MIN))
+        Some(self.delays.upstream.patience_ns() + overtaken_ns + TICKS_NS)
     }
 
     /// Whether no ACK has told of anything above the left edge, at `start`, so that only a timer, however short, or a
@@ -355,8 +359,15 @@ impl HalfFlow {
         } else {
             round_trip_ns
         };
+        // Nothing that was seen was outstanding before the hole opened that it fills: nor did a timer run.
+        let hole = self.holes.first_within(start, start + 1);
+        let opened_at = hole
+            .filter(|hole| hole.start == start)
+            .map(|hole| hole.opened_at);
+        let set_at = self.times.progress_at.max(opened_at);
         Some(start) <= self.una
-            && Self::is_long_since(self.times.progress_at, Some(timer_ns), at)
+            && self.times.progress_at.is_some()
+            && Self::is_long_since(set_at, Some(timer_ns), at)
             && Self::is_long_since(self.times.data_at, Some(silence_ns), at)
             && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at)
     }

@@ -323,8 +323,8 @@ impl HalfFlow {
             .and_then(|start| self.edge_due_before(start, segment.at, unheard_at));
         let at_edge = repeats && start <= self.una && edge.is_none();
         let silence_ns = segment.at.since(since);
-        let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3
-            || start.is_some_and(|start| self.was_told_lately(start, segment.at));
+        let told_lately = start.is_some_and(|start| self.was_told_lately(start, segment.at));
+        let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3 || told_lately;
         let follows_syn = self.owes_ack && !peer.sent_data && peer.fin.is_none();
         let asked_by_syns = if follows_syn {
             self.asked_by_syns(peer, skipped)
@@ -385,7 +385,7 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sack.are_seen
                 && !self.repair.goes_on()
-                && is_in_round,
+                && (is_in_round || told_lately),
             in_order: behind_new.is_some_and(|start| self.goes_back_for(start, heard_by))
                 || self.goes_on_in_order(start, segment.at),
             missing_below: behind_new.and_then(|start| self.missing_since_new(start, skipped)),
@@ -502,14 +502,20 @@ impl HalfFlow {
         (start < self.high).then(|| self.missing_between(from, start, most))
     }
 
-    /// Whether the sender cannot have repeated what is missing at `start` and been silent for a round trip by what it
-    /// sent at `at`, since it was told of that.
+    /// Whether the sender cannot have repeated what is missing at `start` before what it sent at `at`, since it was told of
+    /// that: it has not been silent for a round trip since, or nothing passed that tells of a lost repeat, which takes an
+    /// answer to what is sent after that (RFC 8985 section 6.2), and no timer is so quick.
     fn was_told_lately(&self, start: i64, at: CaptureTime) -> bool {
         let trip_ns =
             self.delays.upstream.min_ns().unwrap_or(0) + self.delays.round_trip_ns() / 4 * 3;
         let hole = self.holes.first_within(start, start + 1);
-        hole.and_then(|hole| hole.told_at)
-            .is_some_and(|told_at| at.since(told_at) < trip_ns)
+        hole.and_then(|hole| hole.told_at).is_some_and(|told_at| {
+            let answered_ns = nearly(self.delays.shortest_round_trip_ns());
+            let is_unanswered =
+                (self.times.heard_at).is_some_and(|heard_at| heard_at.since(told_at) < answered_ns);
+            let within_ns = at.since(told_at);
+            within_ns < trip_ns || is_unanswered && within_ns < nearly(TIMER_NS_MIN)
+        })
     }
 
     /// Whether a segment shows that its sender has sent nothing above what was acknowledged here: an

@@ -119,7 +119,7 @@ impl HalfFlow {
             is_certain,
             ends_above: self.sack.are_lacking(),
             taken_back: false,
-            untold_from: self.first_untold(),
+            untold_from: self.first_untold(self.una.map_or(self.high, |una| una + 1)),
             reported_to: self.board.highest_end(),
             answered: (self.una, 0),
             lost_edge: None,
@@ -196,9 +196,8 @@ impl HalfFlow {
             && earlier.is_some_and(|earlier| earlier.verdict.reason == Some(Reason::Fast))
     }
 
-    /// Where the first packet above the left edge begins that was sent once and that no SACK has reported, among some.
-    fn first_untold(&self) -> i64 {
-        let above = self.una.map_or(self.high, |una| una + 1);
+    /// Where the first packet from `above` on begins that was sent once and that no SACK has reported, among some.
+    fn first_untold(&self, above: i64) -> i64 {
         let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
         let mut parts = parts.filter_map(|part| self.in_flight.get(part));
         let untold = parts.find(|sent| {
@@ -360,18 +359,27 @@ impl HalfFlow {
         }
     }
 
-    /// Something is repeated: a timeout of a second timer, that brought what was not needed, is taken back by then, if an
-    /// ACK or SACK has told of what was sent once and not reported when it ran out (RFC 5682 section 3.1).
-    pub(super) fn take_back_second(&mut self) {
+    /// What ends at `end` is repeated: a timeout of a second timer, that brought what was not needed, is taken back by
+    /// then, if an ACK or SACK has told of what was sent once and not reported when it ran out (RFC 5682 section 3.1). What
+    /// is repeated now tells nothing of that any more.
+    pub(super) fn take_back_second(&mut self, end: i64) {
         let (una, highest) = (self.una, self.board.highest_end());
-        let timeout = self.repair.timeout.as_deref_mut();
-        if let Some(after) = timeout
-            && after.is_second
-            && after.is_needless
-            && (una > Some(after.untold_from)
-                || highest > after.reported_to && highest <= Some(after.until))
-        {
-            after.taken_back = true;
+        let timeout = self.repair.timeout.as_deref();
+        let Some(after) = timeout.filter(|after| after.is_second && after.is_needless) else {
+            return;
+        };
+        let is_told = una > Some(after.untold_from)
+            || highest > after.reported_to && highest <= Some(after.until);
+        let untold_from = if after.untold_from < end {
+            self.first_untold(end)
+        } else {
+            after.untold_from
+        };
+        if let Some(after) = self.repair.timeout.as_deref_mut() {
+            after.untold_from = untold_from;
+            after.taken_back |= is_told;
+        }
+        if is_told {
             self.emissions.forget_timeout();
         }
     }

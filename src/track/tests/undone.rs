@@ -123,6 +123,29 @@ fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sen
 }
 
 #[test]
+fn an_ack_of_what_is_repeated_by_then_takes_no_timeout_back() {
+    let reason = |acked: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             500 A>B data 0..1000
+             1300 A>B data 0..1000
+             1320 B>A ack 1000 sack 0..1000
+             1331 A>B data 1000..2000
+             1351 B>A ack {acked}
+             1362 A>B data {acked}..{}",
+            acked + 1000
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason(2000), Some(Reason::Timeout));
+    // What was sent once has come, too.
+    assert_eq!(reason(3000), Some(Reason::Fast));
+}
+
+#[test]
 fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings_was_acknowledged_here()
  {
     // The ACKs of 135 and later are lost on the way to A, which goes on with what it knows nothing of.

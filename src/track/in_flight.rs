@@ -65,6 +65,11 @@ pub(super) struct Sent {
 const _: () = assert!(size_of::<Sent>() <= 40);
 
 impl Sent {
+    /// Whether it was sent once, and by then.
+    pub(super) fn is_single_by(&self, by: CaptureTime) -> bool {
+        self.copies == 1 && self.at <= by
+    }
+
     /// New data that passes at `at`, of a packet with these timestamps and this IP id.
     #[inline]
     pub(super) fn once(

@@ -6,6 +6,7 @@ use super::half::HalfFlow;
 use super::ids::Step;
 use super::repair::Last;
 use super::rtt::later;
+use super::times::Times;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Direction, FlowSink, LossPlace};
 use crate::time::CaptureTime;
@@ -323,7 +324,8 @@ impl HalfFlow {
             .and_then(|start| self.edge_due_before(start, segment.at, unheard_at));
         let at_edge = repeats && start <= self.una && edge.is_none();
         let silence_ns = segment.at.since(since);
-        let told_lately = start.is_some_and(|start| self.was_told_lately(start, segment.at));
+        let told_lately =
+            start.is_some_and(|start| self.was_told_lately(start, segment.at, &peer.times));
         let soon = silence_ns < self.delays.round_trip_ns() / 4 * 3 || told_lately;
         let follows_syn = self.owes_ack && !peer.sent_data && peer.fin.is_none();
         let asked_by_syns = if follows_syn {
@@ -505,14 +507,14 @@ impl HalfFlow {
     /// Whether the sender cannot have repeated what is missing at `start` before what it sent at `at`, since it was told of
     /// that: it has not been silent for a round trip since, or nothing passed that tells of a lost repeat, which takes an
     /// answer to what is sent after that (RFC 8985 section 6.2), and no timer is so quick.
-    fn was_told_lately(&self, start: i64, at: CaptureTime) -> bool {
+    fn was_told_lately(&self, start: i64, at: CaptureTime, peer: &Times) -> bool {
         let trip_ns =
             self.delays.upstream.min_ns().unwrap_or(0) + self.delays.round_trip_ns() / 4 * 3;
         let hole = self.holes.first_within(start, start + 1);
         hole.and_then(|hole| hole.told_at).is_some_and(|told_at| {
             let answered_ns = nearly(self.delays.shortest_round_trip_ns());
             let is_unanswered =
-                (self.times.heard_at).is_some_and(|heard_at| heard_at.since(told_at) < answered_ns);
+                (peer.packet_at()).is_some_and(|latest| latest.since(told_at) < answered_ns);
             let within_ns = at.since(told_at);
             within_ns < trip_ns || is_unanswered && within_ns < nearly(TIMER_NS_MIN)
         })

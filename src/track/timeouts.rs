@@ -40,8 +40,6 @@ pub(super) struct AfterTimeout {
     /// Another one had run out before it, and no data passed in between: then an ACK of what was sent once takes it back,
     /// whatever its sender was at before.
     is_second: bool,
-    /// A DSACK told that what it brought was not needed.
-    is_needless: bool,
     /// Another one had run out before, and what that gave up is not repaired yet, be it that its sender took that back.
     goes_on: bool,
     /// What ids tell to have been sent above all that was seen is outstanding for certain.
@@ -100,12 +98,14 @@ impl HalfFlow {
         let before = self.repair.after_timeout();
         // What follows sooner goes on with the same repair: timers wait twice as long each time.
         let soonest_ns = nearly(self.delays.shortest_round_trip_ns());
+        let before = before.map(|after| (after, at.since(after.at) >= soonest_ns));
         let alone = match before {
-            Some(after) => after.alone && at.since(after.at) >= soonest_ns,
+            Some((after, is_later)) => after.alone && is_later,
             None => !self.was_edge_asked_for(),
         };
         let goes_on = self.repair.timeout.is_some();
-        let is_second = before.is_some_and(|after| self.times.data_at == Some(after.at));
+        let is_second = before
+            .is_some_and(|(after, is_later)| is_later && self.times.data_at == Some(after.at));
         // Below the first byte there is nothing to repair.
         let is_certain = self.ids.is_of_its_own() && self.has_sent_unseen();
         let after = AfterTimeout {
@@ -114,12 +114,11 @@ impl HalfFlow {
             heard_at: self.times.heard_at,
             alone,
             is_second,
-            is_needless: false,
             goes_on,
             is_certain,
             ends_above: self.sack.are_lacking(),
             taken_back: false,
-            untold_from: self.first_untold(self.una.map_or(self.high, |una| una + 1)),
+            untold_from: self.first_untold(self.una.map_or(self.high, |una| una + 1), at),
             reported_to: self.board.highest_end(),
             answered: (self.una, 0),
             lost_edge: None,
@@ -196,13 +195,13 @@ impl HalfFlow {
             && earlier.is_some_and(|earlier| earlier.verdict.reason == Some(Reason::Fast))
     }
 
-    /// Where the first packet from `above` on begins that was sent once and that no SACK has reported, among some.
-    fn first_untold(&self, above: i64) -> i64 {
+    /// Where the first packet from `above` on begins that was sent once by then and that no SACK has reported, among some.
+    fn first_untold(&self, above: i64, by: CaptureTime) -> i64 {
         let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
         let mut parts = parts.filter_map(|part| self.in_flight.get(part));
         let untold = parts.find(|sent| {
             let is_reported = self.board.covers(sent.start, sent.end());
-            sent.start >= above && sent.copies == 1 && !is_reported
+            sent.start >= above && sent.is_single_by(by) && !is_reported
         });
         untold.map_or(i64::MAX, |sent| sent.start)
     }
@@ -352,26 +351,29 @@ impl HalfFlow {
         let Some(after) = timeout.filter(|after| are_seen && after.at == at) else {
             return;
         };
-        after.is_needless = true;
         if after.alone && !after.goes_on {
             after.taken_back = true;
             self.emissions.forget_timeout();
         }
     }
 
-    /// What ends at `end` is repeated: a timeout of a second timer, that brought what was not needed, is taken back by
-    /// then, if an ACK or SACK has told of what was sent once and not reported when it ran out (RFC 5682 section 3.1). What
-    /// is repeated now tells nothing of that any more.
+    /// What ends at `end` is repeated: a timeout of a second timer is taken back by then, if an ACK or SACK has told of what
+    /// was sent once before, and not reported when it ran out (RFC 5682 section 3.1). What is repeated now tells nothing of
+    /// that any more.
     pub(super) fn take_back_second(&mut self, end: i64) {
         let (una, highest) = (self.una, self.board.highest_end());
+        let are_seen = self.sack.are_seen;
         let timeout = self.repair.timeout.as_deref();
-        let Some(after) = timeout.filter(|after| after.is_second && after.is_needless) else {
+        let Some(after) = timeout.filter(|after| after.is_second && are_seen) else {
             return;
         };
-        let is_told = una > Some(after.untold_from)
-            || highest > after.reported_to && highest <= Some(after.until);
+        let is_reported = highest > after.reported_to
+            && highest
+                .and_then(|highest| self.copy_before(highest - 1))
+                .is_some_and(|sent| sent.is_single_by(after.at));
+        let is_told = una > Some(after.untold_from) || is_reported;
         let untold_from = if after.untold_from < end {
-            self.first_untold(end)
+            self.first_untold(end, after.at)
         } else {
             after.untold_from
         };

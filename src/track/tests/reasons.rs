@@ -487,3 +487,36 @@ fn what_a_router_says_is_too_big_is_repeated_in_smaller_packets_without_a_timer(
     // After the time of a timer that is what brought them.
     assert_eq!(reasons([700, 1400, 2000], 400), [Reason::Timeout; 3]);
 }
+
+#[test]
+fn no_timer_runs_before_the_hole_opens_where_all_was_acknowledged() {
+    // 1000..2000 is lost after a pause.
+    let reason = |at: u32| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             400 A>B data 2000..3000
+             420 B>A ack 1000 sack 2000..3000
+             {at} A>B data 1000..2000"
+        )))
+    };
+    assert_eq!(reason(500), Some(Reason::Fast));
+    assert_eq!(reason(600), Some(Reason::Timeout));
+}
+
+#[test]
+fn who_waits_for_what_may_be_overtaken_does_so_by_ticks() {
+    // The way to A and back takes 10 ms, with the four variations that are left after two answers 24, and A waits for a
+    // quarter of 30 ms, and up to 12 ms more.
+    let reason = |at: u32| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000 ts 100/0
+             101 A>B data 2000..3000 ts 101/0
+             121 B>A ack 1000 ts 100/100
+             300 B>A ack 1000 sack 2000..3000 ts 279/100
+             {at} A>B data 1000..2000 ts {at}/279"
+        )))
+    };
+    assert_eq!(reason(340), Some(Reason::Fast));
+    assert_eq!(reason(350), Some(Reason::Timeout));
+}

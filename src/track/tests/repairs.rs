@@ -362,6 +362,34 @@ fn of_what_is_skipped_behind_new_data_only_what_was_lost_below_was_repeated() {
 }
 
 #[test]
+fn ids_skipped_before_the_first_repeat_of_a_hole_are_of_a_lost_tail_unless_that_may_be_the_second()
+{
+    // Ids 3 to 6 were 1000..5000, and 8 was 6000..6500. The queue on the way here grows.
+    let asked = "125 B>A ack 1000 sack 5000..6000";
+    let trace = |asked: &str| {
+        format!(
+            "100 A>B data 0..1000 id 2
+             105 A>B data 5000..6000 id 7
+             {asked}
+             190 A>B data 1000..2000 id 9
+             191 A>B data 2000..3000 id 10
+             192 A>B data 3000..4000 id 11
+             193 A>B data 4000..5000 id 12
+             210 B>A ack 2000 sack 5000..6000
+             211 B>A ack 3000 sack 5000..6000
+             212 B>A ack 4000 sack 5000..6000
+             213 B>A ack 6000
+             280 A>B data 6000..6500 id 13"
+        )
+    };
+    let expected = |last: bool| [true, true, true, true, last];
+    assert_eq!(repeats_from(190, &trace(asked)), expected(true));
+    // What was sent since may have been reported by then, which tells that a first repeat, id 8, was lost.
+    let again = format!("{asked}\n155 B>A ack 1000 sack 5000..6000");
+    assert_eq!(repeats_from(190, &trace(&again)), expected(false));
+}
+
+#[test]
 fn what_is_known_to_be_missing_above_is_repeated_before_a_repair_goes_back() {
     // Ids 3, 5 and 7 were 1000..2000, 3000..4000 and 5000..6000, 9 was 1000..2000 again, and 12 is 5000..6000.
     let trace = "100 A>B data 0..1000 id 2

@@ -314,7 +314,8 @@ impl HalfFlow {
         let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         if self.is_repairing() || !self.emissions.is_idle() {
-            self.emissions.note_progress(at, una);
+            let tsval = segment.timestamps.map(|ts| ts.value);
+            self.emissions.note_progress((at, una), tsval);
         }
         self.una = Some(ack);
         self.strays.on_progress();

@@ -8,6 +8,10 @@ pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
 
+/// How late the timer of who lets packets be overtaken may be, in ns: three of 250 ticks a second, as common senders add
+/// two to what they round up.
+pub(super) const TICKS_NS: i64 = 12_000_000;
+
 /// The longest that common receivers let an ACK wait, in ns: RFC 8985's assumption, which is Linux's limit.
 const ACK_DELAY_NS_MAX: i64 = 200_000_000;
 

@@ -110,6 +110,8 @@ struct Skips {
     delivered: u64,
     /// ACKs that moved the cumulative ACK: when each passed, and where that was before.
     progress: VecDeque<(CaptureTime, i64)>,
+    /// `TSval` of the last of these.
+    progress_tsval: Option<u32>,
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
@@ -368,12 +370,20 @@ impl Emissions {
         }
     }
 
-    /// An ACK passes at `at` that moves the cumulative ACK on from `edge`.
+    /// An ACK with this `TSval` passes at `at` that moves the cumulative ACK on from `edge`.
     #[inline]
-    pub(super) fn note_progress(&mut self, at: CaptureTime, edge: i64) {
+    pub(super) fn note_progress(&mut self, (at, edge): (CaptureTime, i64), tsval: Option<u32>) {
         if let Some(skips) = &mut self.0 {
             skips.note_progress(at, edge);
+            skips.progress_tsval = tsval;
         }
+    }
+
+    /// Whether who sent a packet with this `TSecr` had heard of more than the last ACK that made progress.
+    pub(super) fn has_heard_more(&self, echo: Option<u32>) -> bool {
+        let tsval = self.0.as_ref().and_then(|skips| skips.progress_tsval);
+        echo.zip(tsval)
+            .is_some_and(|(echo, tsval)| later(echo, tsval))
     }
 
     /// Where the cumulative ACK was before what passed from `at` on, if that has moved it.

@@ -1,5 +1,6 @@
 //! What a segment is that extends the highest byte seen: new, or what was lost before without a hole to show it.
 
+use super::delays::TICKS_NS;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::marking::Emission;
@@ -42,7 +43,7 @@ impl HalfFlow {
         if !is_late && let Some(verdict) = self.judge_below_report(start, end, segment.at) {
             return (verdict, Told::Itself);
         }
-        let verdict = if self.cannot_repeat(step, start) {
+        let verdict = if self.cannot_repeat(step, start) || self.answers(segment, start, step) {
             Verdict::NEW
         } else {
             self.judge_new(segment, start, end)
@@ -117,6 +118,23 @@ impl HalfFlow {
         let follows_repeat = self.repair.is_of_tail || self.is_highest_repeat();
         let leaves_out = follows_repeat && start > self.high && !self.may_go_on_at(start);
         matches!(step, Step::Behind(_)) || (leaves_out && step == Step::Ahead(0))
+    }
+
+    /// Whether `segment`, which begins at `start`, answers data of the peer that came after the ACK of all that was seen:
+    /// who had something to repeat had done so when it heard of that ACK, and nothing was sent in between, as ids tell.
+    fn answers(&self, segment: &Segment, start: i64, step: Step) -> bool {
+        let echo = segment.timestamps.map(|ts| ts.echo);
+        let trip_ns = self.delays.upstream.patience_ns() + TICKS_NS;
+        let is_later = || {
+            let progress_at = self.times.progress_at;
+            self.delays.upstream.min_ns().is_some()
+                && progress_at.is_some_and(|progress| segment.at.since(progress) > trip_ns)
+        };
+        step == Step::Ahead(0)
+            && start == self.high
+            && self.una >= Some(start)
+            && self.owes_ack
+            && (self.emissions.has_heard_more(echo) || is_later())
     }
 
     /// Whether a repair before any timer may go on at `start`: what lies between the highest byte seen and that may

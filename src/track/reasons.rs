@@ -2,7 +2,7 @@
 
 use std::num::NonZeroI64;
 
-use super::delays::{Delays, PROBE_NS_MIN, TIMER_NS_MIN, nearly};
+use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::repair::Heard;
@@ -10,10 +10,6 @@ use super::rtt::{Echoes, OwnEcho};
 use crate::decode::Segment;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
-
-/// How late the timer of who lets packets be overtaken may be, in ns: three of 250 ticks a second, as common senders add
-/// two to what they round up.
-const TICKS_NS: i64 = 12_000_000;
 
 impl HalfFlow {
     /// Why the sender repeated `start..end` at `at`.

@@ -163,3 +163,58 @@ fn what_a_timer_brings_echoes_how_long_its_sender_was_silent_and_not_how_long_th
     let twice = format!("{steady}{longer}{then}");
     assert_eq!(reasons(&twice), [Reason::Timeout; 2]);
 }
+
+#[test]
+fn what_answers_later_data_of_the_peer_goes_on_with_no_repair() {
+    // Ids 7 to 12 were 5000..6000, what timers repeated of it, and perhaps what came behind it.
+    let first: String = (0..5)
+        .map(|n| {
+            let (at, end, id) = (100 + n, n + 1, n + 2);
+            format!("{at} A>B data {n}000..{end}000 id {id} ts {at}/90\n")
+        })
+        .collect();
+    let class = |last: &str| {
+        let seen = play(&opened(&format!(
+            "{first}
+             124 B>A ack 5000 ts 119/104
+             1000 A>B data 5000..6000 id 13 ts 1000/119
+             1020 B>A ack 6000 ts 1015/1000
+             {last}"
+        )));
+        assert_eq!(seen.rows[5].verdict.class, Class::Retransmission);
+        seen.rows.last().map(|row| row.verdict.class)
+    };
+    let goes_on = "1032 A>B data 6000..7000 id 14 ts 1030/1015";
+    assert_eq!(class(goes_on), Some(Class::Retransmission));
+    let asks = "1026 B>A data 0..100 ack 6000 ts 1021/1000";
+    let answers = goes_on.replace("7000 id", "7000 ack 100 id");
+    let answers = |echo: u32| format!("{asks}\n{}", answers.replace("1015", &echo.to_string()));
+    assert_eq!(class(&answers(1021)), Some(Class::New));
+    // Its sender had not heard of that yet.
+    assert_eq!(class(&answers(1015)), Some(Class::Retransmission));
+    // An id was skipped: it may have gone on with what was lost again.
+    let skips = answers(1021).replace("id 14", "id 15");
+    assert_eq!(class(&skips), Some(Class::Retransmission));
+}
+
+#[test]
+fn without_timestamps_what_answers_later_data_of_the_peer_comes_later_than_what_an_ack_asks_for() {
+    // The way to A and back takes 10 ms, with the four variations of a first sample 30, and timers are late by up to 12.
+    let class = |at: u32| {
+        let first: String = (0..5)
+            .map(|n| format!("{} A>B data {n}000..{}000 id {}\n", 100 + n, n + 1, n + 2))
+            .collect();
+        let asks = at - 11;
+        let seen = play(&opened(&format!(
+            "{first}
+             124 B>A ack 5000
+             1000 A>B data 5000..6000 id 13
+             1020 B>A ack 6000
+             {asks} B>A data 0..100 ack 6000
+             {at} A>B data 6000..7000 ack 100 id 14"
+        )));
+        seen.rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(class(1055), Some(Class::Retransmission));
+    assert_eq!(class(1070), Some(Class::New));
+}

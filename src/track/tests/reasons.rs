@@ -1,6 +1,6 @@
 //! Repeats that timers made, and those that ACKs asked for (METRICS.md X2).
 
-use super::{Seen, check, opened, play};
+use super::{Seen, check, last_reason, opened, play};
 use crate::event::{Confidence, Evidence, Reason};
 
 /// A repeat that comes so late that a timer may have run out.

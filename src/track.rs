@@ -538,7 +538,7 @@ fn on_payload<S: FlowSink>(
             .delays
             .upstream
             .lower(peer.delays.downstream.min_ns());
-        sender.repair.heard = sender.has_heard(segment, &peer.echoes);
+        sender.repair.heard = sender.has_heard(segment, peer);
         sender.note_stale_echo(segment, peer);
     }
     sender.place_data(dir, segment, step, sink);

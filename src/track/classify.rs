@@ -429,6 +429,9 @@ impl HalfFlow {
         if was.reason == Some(Reason::Timeout) && evidence == Evidence::Dsack {
             self.undo_timeout(sent_at);
         }
+        if was.reason == Some(Reason::TailProbe) {
+            self.repair.probed_to = None;
+        }
         // A packet that repeats several is unneeded when all of them had arrived: mostly a neighbour tells that it is
         // not.
         let unneeded = |part: &Sent| part.verdict.reason == Some(Reason::Unneeded);

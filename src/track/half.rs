@@ -330,6 +330,10 @@ impl HalfFlow {
         if taken.verdict.reason == Some(Reason::Fast) {
             self.repair.note_asked(end);
         }
+        if taken.verdict.reason != Some(Reason::TailProbe) {
+            // Whoever repairs has no probe any more.
+            self.repair.probed_to = None;
+        }
         if self.ids.counts() && self.emissions.unseen_new() > 0 {
             self.repair
                 .put_off_probes(self.reached((end - start) as u32));

@@ -6,7 +6,7 @@ use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
 use super::repair::Heard;
-use super::rtt::{Echoes, OwnEcho};
+use super::rtt::OwnEcho;
 use crate::decode::Segment;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
@@ -60,8 +60,9 @@ impl HalfFlow {
             if self.sack.are_lacking() {
                 return self.timed_out(at, len);
             }
-            // Until what had been sent is acknowledged there is no other (RFC 8985 section 7.3, `TLP.end_seq`).
-            self.repair.probed_to = NonZeroI64::new(self.high.max(end));
+            // Until more than what had been sent is acknowledged there is no other, unless a DSACK tells that this one was
+            // for nothing (RFC 8985 section 7.4.2, `TLP.end_seq`).
+            self.repair.probed_to = NonZeroI64::new(self.high.max(end) + 1);
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
@@ -72,7 +73,7 @@ impl HalfFlow {
                 .forget_queue(self.delays.downstream.min_ns());
         }
         let timed_out = silence_ns > timer_ns
-            || silence_ns > nearly(TIMER_NS_MIN) && self.is_edge_untold(start)
+            || silence_ns > self.untold_timer_ns(start) && self.is_edge_untold(start)
             || self.is_unasked(start, end, at) && !self.is_too_soon_for_timers(start, at)
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at);
@@ -131,8 +132,8 @@ impl HalfFlow {
 
     /// What who sent `segment` had heard of the hole that it fills. Who had heard of the ACK that asked for it, but not
     /// yet of one that passed here sooner after that than a timer runs out, repeats it since it was asked to, however
-    /// long that takes to come back. `echoes` are those that the receiver's timestamps wait for.
-    pub(super) fn has_heard(&self, segment: &Segment, echoes: &Echoes) -> Heard {
+    /// long that takes to come back. Who misses something of what its `peer` sent takes no clock of what comes then.
+    pub(super) fn has_heard(&self, segment: &Segment, peer: &Self) -> Heard {
         let Some(unwrapper) = self.unwrapper().filter(|_| self.sack.are_seen) else {
             return Heard::Unknown;
         };
@@ -146,7 +147,10 @@ impl HalfFlow {
                 _ => Heard::Unknown,
             };
         };
-        let Some(unheard_at) = echoes.passed_after(timestamps.echo) else {
+        if !peer.is_whole_at(segment) {
+            return Heard::Unknown;
+        }
+        let Some(unheard_at) = peer.echoes.passed_after(timestamps.echo) else {
             return Heard::Unknown;
         };
         if hole.told_at.is_some_and(|told_at| unheard_at <= told_at) {
@@ -324,6 +328,22 @@ impl HalfFlow {
             self.delays.round_trip_ns()
         };
         Some(self.delays.upstream.patience_ns() + overtaken_ns + TICKS_NS)
+    }
+
+    /// The silence, in ns, after which a timer brought another copy of what begins at `start` and nobody asked for, however
+    /// short that timer is set: where it is known how long answers take, two round trips, as what a router refuses is
+    /// repeated sooner.
+    fn untold_timer_ns(&self, start: i64) -> i64 {
+        let Delays {
+            downstream,
+            upstream,
+        } = self.delays;
+        let known = upstream.min_ns().and(downstream.min_ns());
+        let longest_ns = nearly(TIMER_NS_MIN);
+        match known.and(self.copy_before(start)) {
+            Some(_) => longest_ns.min(2 * self.delays.round_trip_ns() + TICKS_NS),
+            None => longest_ns,
+        }
     }
 
     /// Whether no ACK has told of anything above the left edge, at `start`, so that only a timer, however short, or a

@@ -59,10 +59,14 @@ impl HalfFlow {
         }
     }
 
+    /// Whether who sends `segment` the other way has all that this direction sent.
+    pub(super) fn is_whole_at(&self, segment: &Segment) -> bool {
+        self.una.is_some_and(|una| una >= self.sent_to()) && segment.sack.as_slice().is_empty()
+    }
+
     #[cold]
     fn judge_old_echo(&mut self, segment: &Segment, peer: &Self) {
-        let is_whole =
-            peer.una.is_some_and(|una| una >= peer.sent_to()) && segment.sack.as_slice().is_empty();
+        let is_whole = peer.is_whole_at(segment);
         let unheard = |passed_at| peer.echoes.are_before(segment.timestamps, passed_at);
         // Some take no clock of what has no payload: the sender's own tells that it was silent.
         let round_trip_ns = nearly(self.delays.shortest_round_trip_ns());

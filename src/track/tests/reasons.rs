@@ -520,3 +520,48 @@ fn who_waits_for_what_may_be_overtaken_does_so_by_ticks() {
     assert_eq!(reason(340), Some(Reason::Fast));
     assert_eq!(reason(350), Some(Reason::Timeout));
 }
+
+#[test]
+fn what_nobody_asked_for_is_a_timers_however_short_that_is_set() {
+    // A round trip takes 30 ms.
+    let reason = |at: u32, told: &str| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             130 A>B data 1000..2000
+             131 A>B data 2000..3000
+             {told}
+             {at} A>B data 1000..2000"
+        )))
+    };
+    assert_eq!(reason(210, ""), Some(Reason::Timeout));
+    // What a router refuses is repeated sooner, and what is asked for may take longer.
+    assert_eq!(reason(190, ""), Some(Reason::Fast));
+    let asks = "200 B>A ack 1000 sack 2000..3000";
+    assert_eq!(reason(210, asks), Some(Reason::Fast));
+}
+
+#[test]
+fn who_misses_something_of_the_peer_echoes_what_came_before_that() {
+    // What fills the hole echoes the third ACK that asked for it, and comes late. Its sender's clock tells of no timer.
+    let reason = |b_sends: &str| {
+        last_reason(&opened(&format!(
+            "90 B>A data 0..100 ack 0 ts 90/1
+             100 A>B data 0..1000 ack 100 ts 100/90
+             101 A>B data 2000..3000 ack 100 ts 101/90
+             102 A>B data 3000..4000 ack 100 ts 102/90
+             103 A>B data 4000..5000 ack 100 ts 103/90
+             120 B>A ack 1000 ts 120/100
+             121 B>A ack 1000 sack 2000..3000 ts 121/100
+             122 B>A ack 1000 sack 2000..4000 ts 122/100
+             123 B>A ack 1000 sack 2000..5000 ts 123/100
+             {b_sends}
+             420 A>B data 1000..2000 ack 100 ts 220/123"
+        )))
+    };
+    let all = "240 B>A ack 1000 sack 2000..5000 ts 240/100";
+    assert_eq!(reason(all), Some(Reason::Fast));
+    // A packet of B's that was lost there is why A takes no clock of what B sends then.
+    let misses = "240 B>A data 100..200 ack 1000 sack 2000..5000 ts 240/100";
+    assert_eq!(reason(misses), Some(Reason::Timeout));
+}

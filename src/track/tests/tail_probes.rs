@@ -232,3 +232,25 @@ fn a_probe_does_not_wait_for_seconds() {
     );
     assert_eq!(play(&above).rows[3].verdict.reason, Some(Reason::TailProbe));
 }
+
+#[test]
+fn after_a_probe_there_is_no_other_before_more_than_it_repeated_is_acknowledged() {
+    // The tails of two answers are lost, of which the probe of the first was needed.
+    let reason = |first: &str| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             {first}
+             800 A>B data 1000..2000
+             1100 A>B data 1000..2000"
+        )))
+    };
+    let probe = "400 A>B data 0..1000\n420 B>A ack 1000";
+    assert_eq!(reason(probe), Some(Reason::Timeout));
+    assert_eq!(reason("120 B>A ack 1000"), Some(Reason::TailProbe));
+    // A DSACK tells that it was for nothing.
+    let for_nothing = format!("{probe} sack 0..1000");
+    assert_eq!(reason(&for_nothing), Some(Reason::TailProbe));
+    // A timer follows it: whoever repairs has no probe any more.
+    let and_timer = "400 A>B data 0..1000\n700 A>B data 0..1000\n720 B>A ack 1000";
+    assert_eq!(reason(and_timer), Some(Reason::TailProbe));
+}

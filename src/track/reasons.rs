@@ -347,9 +347,13 @@ impl HalfFlow {
     }
 
     /// Whether no ACK has told of anything above the left edge, at `start`, so that only a timer, however short, or a
-    /// probe brings it again.
+    /// probe brings it again. Without SACK the one that moved there in a repair asks for it (RFC 6582 section 3.2).
     fn is_edge_untold(&self, start: i64) -> bool {
+        let is_asked_by_progress = self.sack.are_lacking()
+            && self.has_repair_open()
+            && self.repair.after_timeout().is_none();
         self.una == Some(start)
+            && !is_asked_by_progress
             && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
             && !self.sack.are_cut()

@@ -337,6 +337,9 @@ impl HalfFlow {
         let left_out = number
             .and_then(|number| self.sent_by(number))
             .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64);
+        // One number above all without payload is a FIN's that was lost.
+        let is_behind_fin = left_out == 1 && segment.payload_len == 0;
+        let left_out = if is_behind_fin { 0 } else { left_out };
         let left_out = left_out.div_ceil(u64::from(self.packet_size.full()));
         // A probe repeats what was sent last (RFC 8985 section 7.3), and that was this FIN.
         let was_probed = segment.payload_len == 0
@@ -371,7 +374,11 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.repair.goes_on(),
-            acks: if self.is_at_rest(segment) || was_probed || self.repair.last == Last::Probe {
+            acks: if self.is_at_rest(segment)
+                || is_behind_fin && self.una >= Some(self.high)
+                || was_probed
+                || self.repair.last == Last::Probe
+            {
                 u16::MAX
             } else if follows_syn {
                 0

@@ -565,3 +565,28 @@ fn who_misses_something_of_the_peer_echoes_what_came_before_that() {
     let misses = "240 B>A data 100..200 ack 1000 sack 2000..5000 ts 240/100";
     assert_eq!(reason(misses), Some(Reason::Timeout));
 }
+
+#[test]
+fn without_sack_an_ack_that_moves_on_in_a_repair_asks_for_what_comes_a_long_round_trip_later() {
+    // The way to A and back takes 300 ms.
+    let reason = |at: u32| {
+        last_reason(&format!(
+            "0 A>B syn bare
+             1 B>A syn ack 0 bare
+             301 A>B ack 0
+             310 A>B data 0..1000
+             311 B>A ack 1000
+             312 A>B data 2000..3000
+             313 B>A ack 1000
+             314 A>B data 4000..5000
+             315 B>A ack 1000
+             316 A>B data 5000..6000
+             317 B>A ack 1000
+             617 A>B data 1000..2000
+             618 B>A ack 3000
+             {at} A>B data 3000..4000"
+        ))
+    };
+    assert_eq!(reason(919), Some(Reason::Fast));
+    assert_eq!(reason(1218), Some(Reason::Timeout));
+}

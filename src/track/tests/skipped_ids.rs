@@ -546,3 +546,28 @@ fn ids_of_frames_that_were_lost_before_repeats_of_new_ones_are_losses() {
     let played = play(&opened(&trace.join("\n")));
     assert_eq!(played.state.skipped_packets, u64::from(lost));
 }
+
+#[test]
+fn a_lost_fin_is_no_lost_data() {
+    // Id 4 was 2000..3000, and 7 the FIN, which the number behind it tells of.
+    let skipped = |number: u32| {
+        let fin = number - 1;
+        play(&opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             103 A>B data 3000..4000 id 5
+             123 B>A ack 2000 sack 3000..4000
+             134 A>B data 2000..3000 id 6
+             154 B>A ack 4000
+             400 B>A data 0..100 ack 4000
+             410 A>B at {number} ack 100 id 8
+             440 A>B at {fin} fin ack 100 id 9
+             460 B>A ack 4000"
+        )))
+        .state
+        .skipped_packets
+    };
+    assert_eq!(skipped(4001), 1);
+    // A packet of its own, which was lost as well, or with the FIN.
+    assert_eq!(skipped(5001), 2);
+}

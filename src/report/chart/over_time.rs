@@ -17,11 +17,12 @@ use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, s
 /// Goodput of each flow; a bin without any, between others, is 0.
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
+    let means = wide_bins(&bins, scene);
     let (shown, rest) = scene.largest(scene.lines_max());
     let mut lines: Vec<Line> = shown
         .iter()
         .zip(LINES)
-        .map(|(flow, style)| goodput_line(&[*flow], flow.name.to_string(), style, &bins))
+        .map(|(flow, style)| goodput_line(&[*flow], flow.name.to_string(), style, (&bins, means)))
         .filter(|line| !line.samples.is_empty())
         .collect();
     let small_only = rest.is_empty();
@@ -31,7 +32,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
             &others,
             format!("other ({})", count(others.len(), "flow")),
             OTHER,
-            &bins,
+            (&bins, means),
         ));
     }
     let extent = Plot::extent_of(&lines).filter(|&(_, peak)| peak > 0.0)?;
@@ -47,7 +48,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         reference: capacity,
         drawing: Drawing::Line,
         notes: vec![
-            bins.words(),
+            means.0.words(),
             if small_only {
                 left_out(0, scene.small.len())
             } else {
@@ -69,22 +70,29 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
     })
 }
 
-/// Goodput of some flows together, from their first bin with data to their last with an ACK.
+/// The bins over which goodput and bytes in flight are drawn, and how many of the flows' make one. They are told of a
+/// stretch of time: of no more of these than can be seen, or a flow that sends a packet now and then is drawn as an area.
+fn wide_bins(bins: &Bins, scene: &Scene<'_>) -> (Bins, i64) {
+    bins.joined((2.0 * scene.style.size.width()) as i64)
+}
+
+/// Goodput of some flows together, from their first bin with data to their last with an ACK: over bins of the flows, or such
+/// as are made of several.
 pub(super) fn goodput_line(
     flows: &[&NamedFlow<'_>],
     name: String,
     style: LineStyle,
-    bins: &Bins,
+    (bins, (means, joined)): (&Bins, (Bins, i64)),
 ) -> Line {
-    let rate = |bytes: u64| 8.0 * bytes as f64 / bins.length_s;
-    let samples = if let [flow] = flows {
+    let rate = |bytes: u64| 8.0 * bytes as f64 / means.length_s;
+    let samples = if let ([flow], 1) = (flows, joined) {
         bins.thinned(bins.filled(news(flow), rate))
     } else {
         let mut sums: BTreeMap<i64, u64> = BTreeMap::new();
         for (bin, bytes) in flows.iter().flat_map(|flow| news(flow)) {
-            *sums.entry(bin).or_default() += bytes;
+            *sums.entry(bin.div_euclid(joined)).or_default() += bytes;
         }
-        bins.thinned(bins.filled(sums.into_iter(), rate))
+        bins.thinned(bins.spread(means.filled(sums.into_iter(), rate), joined))
     };
     Line {
         name,
@@ -177,18 +185,26 @@ fn delays(
 /// Bytes in flight of each flow, the largest of each bin. None where no ACK was seen.
 pub(super) fn in_flight(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let bins = Bins::of(scene, options.bin_ns)?;
+    let (wide, joined) = wide_bins(&bins, scene);
     let lines = lines(scene, |flow| {
-        let samples = flow.flow.record.series().bins().filter_map(|bin| {
-            Some(Sample {
-                bin: bin.index,
-                value: bin.in_flight_bytes_max? as f64,
-                range: None,
-            })
-        });
-        bins.thinned(samples)
+        let series = flow.flow.record.series().bins();
+        let largest = series.filter_map(|bin| Some((bin.index, bin.in_flight_bytes_max?)));
+        let mut samples: Vec<Sample> = Vec::new();
+        for (bin, bytes) in largest {
+            let (bin, value) = (bin.div_euclid(joined), bytes as f64);
+            match samples.last_mut().filter(|last| last.bin == bin) {
+                Some(last) => last.value = last.value.max(value),
+                None => samples.push(Sample {
+                    bin,
+                    value,
+                    range: None,
+                }),
+            }
+        }
+        bins.thinned(bins.spread(samples.into_iter(), joined))
     });
     let notes = vec![
-        format!("largest value in {}", bins.words()),
+        format!("largest value in {}", wide.words()),
         undrawn(scene, lines.len()),
     ];
     Some(Plot {
@@ -283,11 +299,21 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
     };
     let goodput = four.goodput.as_ref();
     let far_capacity = goodput.map(|plot| options.capacity_beside(plot.extent.1).1);
+    let told = |words: &str, bins: &Bins| format!("{}: {words}", bins.words());
+    let in_flight = "largest number of bytes in flight";
+    let [first, second] = match wide_bins(&bins, scene) {
+        (_, 1) => {
+            let all = format!("mean RTT, {in_flight}, number of retransmitted packets");
+            [told(&all, &bins), String::new()]
+        }
+        (wide, _) => [
+            told("mean RTT, number of retransmitted packets", &bins),
+            told(&format!("goodput, {in_flight}"), &wide),
+        ],
+    };
     let notes = [
-        format!(
-            "{}: mean RTT, largest number of bytes in flight, number of retransmitted packets",
-            bins.words()
-        ),
+        first,
+        second,
         joined(&[beside, cut(scene)]),
         far_capacity.unwrap_or_default(),
     ];

@@ -159,6 +159,22 @@ impl Bins {
         })
     }
 
+    /// Samples of bins that are made of `joined` of these, each over all of its bins, as many as it takes to draw it.
+    pub(super) fn spread(
+        &self,
+        samples: impl Iterator<Item = Sample>,
+        joined: i64,
+    ) -> impl Iterator<Item = Sample> {
+        let stretch = usize::try_from(self.stretch()).unwrap_or(usize::MAX);
+        let (first, last) = (self.first, self.last);
+        samples.flat_map(move |sample| {
+            let from = (sample.bin * joined).max(first);
+            let to = (sample.bin * joined + joined - 1).min(last);
+            let bins = (from..=to).step_by(stretch);
+            bins.map(move |bin| Sample { bin, ..sample })
+        })
+    }
+
     /// The time axis: from the first packet on, unless nothing was sent for long.
     pub(super) fn axis(&self, style: Style) -> Axis {
         let (first, end) = (

@@ -167,12 +167,11 @@ fn what_a_timer_brings_echoes_how_long_its_sender_was_silent_and_not_how_long_th
 #[test]
 fn what_answers_later_data_of_the_peer_goes_on_with_no_repair() {
     // Ids 7 to 12 were 5000..6000, what timers repeated of it, and perhaps what came behind it.
-    let first: String = (0..5)
-        .map(|n| {
-            let (at, end, id) = (100 + n, n + 1, n + 2);
-            format!("{at} A>B data {n}000..{end}000 id {id} ts {at}/90\n")
-        })
-        .collect();
+    let first = |n| {
+        let (at, end, id) = (100 + n, n + 1, n + 2);
+        format!("{at} A>B data {n}000..{end}000 id {id} ts {at}/90\n")
+    };
+    let first = (0..5).map(first).collect::<Vec<_>>().concat();
     let class = |last: &str| {
         let seen = play(&opened(&format!(
             "{first}
@@ -201,9 +200,8 @@ fn what_answers_later_data_of_the_peer_goes_on_with_no_repair() {
 fn without_timestamps_what_answers_later_data_of_the_peer_comes_later_than_what_an_ack_asks_for() {
     // The way to A and back takes 10 ms, with the four variations of a first sample 30, and timers are late by up to 12.
     let class = |at: u32| {
-        let first: String = (0..5)
-            .map(|n| format!("{} A>B data {n}000..{}000 id {}\n", 100 + n, n + 1, n + 2))
-            .collect();
+        let first = |n| format!("{} A>B data {n}000..{}000 id {}\n", 100 + n, n + 1, n + 2);
+        let first = (0..5).map(first).collect::<Vec<_>>().concat();
         let asks = at - 11;
         let seen = play(&opened(&format!(
             "{first}

@@ -214,8 +214,16 @@ impl HalfFlow {
     }
 
     /// Whether a silence before a repeat of what begins at `start` is too long for a probe, and nothing lower is
-    /// outstanding, so that a timer repeats it.
+    /// outstanding, so that a timer repeats it. Since when its sender was silent is not known where the first copy was lost
+    /// before it came here; then a probe comes first, and no id was skipped but for that copy.
     fn is_late_for_probe(&self, start: i64, silence_ns: i64) -> bool {
+        let is_first = start >= self.high
+            && self.ids.counts()
+            && self.are_ids_unshared()
+            && self.emissions.skipped_at(self.high) == Some(1);
+        if is_first {
+            return false;
+        }
         let is_lowest = self.una.is_none_or(|una| start <= una);
         let longest_ns = self.delays.probe_ns_max();
         is_lowest && longest_ns.is_some_and(|longest_ns| silence_ns > longest_ns)

@@ -154,7 +154,7 @@ fn where_ids_count_and_none_was_skipped_nothing_was_lost() {
     // By ids it is told as well, and they are the stronger evidence.
     assert_eq!(
         last(&numbered(7)),
-        "600 retransmission 4000..5000 timeout upstream ip_id"
+        "600 retransmission 4000..5000 tail_probe upstream ip_id"
     );
 }
 
@@ -173,7 +173,7 @@ fn what_is_marked_is_no_repeat_whatever_ids_were_skipped() {
     let all = trace.replace("30 A>B ack 0", "30 A>B ack 0 ect");
     assert_eq!(
         last(&all),
-        "600 retransmission 4000..5000 timeout upstream ip_id"
+        "600 retransmission 4000..5000 tail_probe upstream ip_id"
     );
     // Nor once it has repeated something with a mark.
     let repeated = trace.replace(

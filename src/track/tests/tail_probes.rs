@@ -254,3 +254,21 @@ fn after_a_probe_there_is_no_other_before_more_than_it_repeated_is_acknowledged(
     let and_timer = "400 A>B data 0..1000\n700 A>B data 0..1000\n720 B>A ack 1000";
     assert_eq!(reason(and_timer), Some(Reason::TailProbe));
 }
+
+#[test]
+fn since_when_its_sender_waited_is_not_known_where_the_first_copy_did_not_come_here() {
+    // Id 6 was 4000..5000, sent at any time in that pause.
+    let reason = |id: u32| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             123 B>A ack 4000
+             2000 A>B data 4000..5000 id {id}"
+        )))
+    };
+    assert_eq!(reason(7), Some(Reason::TailProbe));
+    // A probe was lost as well, and a timer followed it.
+    assert_eq!(reason(8), Some(Reason::Timeout));
+}

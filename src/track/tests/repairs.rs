@@ -387,6 +387,17 @@ fn ids_skipped_before_the_first_repeat_of_a_hole_are_of_a_lost_tail_unless_that_
     // What was sent since may have been reported by then, which tells that a first repeat, id 8, was lost.
     let again = format!("{asked}\n155 B>A ack 1000 sack 5000..6000");
     assert_eq!(repeats_from(190, &trace(&again)), expected(false));
+    // So it is where clocks tell that what was lost has waited for long.
+    let stamped = "100 A>B data 0..1000 id 2 ts 100/90
+         105 A>B data 5000..6000 id 7 ts 105/90
+         125 B>A ack 1000 sack 5000..6000 ts 125/100
+         190 A>B data 1000..2000 id 9 ts 180/125
+         191 A>B data 2000..3000 id 10 ts 180/125
+         192 A>B data 3000..4000 id 11 ts 180/125
+         193 A>B data 4000..5000 id 12 ts 180/125
+         213 B>A ack 6000 ts 213/180
+         280 A>B data 6000..6500 id 13 ts 270/213";
+    assert_eq!(repeats_from(190, stamped), expected(true));
 }
 
 #[test]

@@ -146,6 +146,24 @@ fn an_ack_of_what_is_repeated_by_then_takes_no_timeout_back() {
 }
 
 #[test]
+fn a_report_of_what_was_sent_twice_takes_no_timeout_back() {
+    let reason = |probe: &str| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             {probe}
+             700 A>B data 0..1000
+             1500 A>B data 0..1000
+             1520 B>A ack 1000 sack 2000..3000
+             1531 A>B data 1000..2000"
+        )))
+    };
+    assert_eq!(reason("300 A>B data 2000..3000"), Some(Reason::Timeout));
+    assert_eq!(reason(""), Some(Reason::Fast));
+}
+
+#[test]
 fn a_timer_that_runs_out_in_a_fast_repair_has_given_all_up_though_what_it_brings_was_acknowledged_here()
  {
     // The ACKs of 135 and later are lost on the way to A, which goes on with what it knows nothing of.

@@ -430,7 +430,7 @@ impl HalfFlow {
             self.undo_timeout(sent_at);
         }
         if was.reason == Some(Reason::TailProbe) {
-            self.repair.probed_to = None;
+            self.repair.end_probe();
         }
         // A packet that repeats several is unneeded when all of them had arrived: mostly a neighbour tells that it is
         // not.

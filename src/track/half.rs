@@ -331,8 +331,7 @@ impl HalfFlow {
             self.repair.note_asked(end);
         }
         if taken.verdict.reason != Some(Reason::TailProbe) {
-            // Whoever repairs has no probe any more.
-            self.repair.probed_to = None;
+            self.repair.end_probe();
         }
         if self.ids.counts() && self.emissions.unseen_new() > 0 {
             self.repair

@@ -124,8 +124,8 @@ impl HalfFlow {
     /// who had something to repeat had done so when it heard of that ACK, and nothing was sent in between, as ids tell.
     fn answers(&self, segment: &Segment, start: i64, step: Step) -> bool {
         let echo = segment.timestamps.map(|ts| ts.echo);
-        let trip_ns = self.delays.upstream.patience_ns() + TICKS_NS;
         let is_later = || {
+            let trip_ns = self.delays.upstream.patience_ns() + TICKS_NS;
             let progress_at = self.times.progress_at;
             self.delays.upstream.min_ns().is_some()
                 && progress_at.is_some_and(|progress| segment.at.since(progress) > trip_ns)

@@ -150,7 +150,7 @@ impl HalfFlow {
     pub(super) fn is_lost_by_mark(&self, segment: &Segment) -> bool {
         let again = i64::from(self.marking.again) * i64::from(segment.payload_len);
         let window = self.window.end().zip(self.una).map(|(end, una)| end - una);
-        let is_untold = self.ids.counts() && self.are_ids_unshared() && self.emissions.is_idle();
+        let is_untold = self.do_ids_tell() && self.emissions.is_idle();
         self.emission_by_mark(segment) == Some(Emission::Again)
             && (self.is_repairing_tail(segment.at) || self.is_quiet(segment.at))
             && !is_untold

@@ -1,7 +1,5 @@
 //! Why a sender repeated what it had sent.
 
-use std::num::NonZeroI64;
-
 use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
@@ -51,7 +49,7 @@ impl HalfFlow {
                 .is_none_or(|last| start >= last);
         if !reported_above
             && is_last
-            && self.repair.probed_to.is_none_or(|to| una >= to.get())
+            && self.repair.may_probe(una)
             && !self.has_repair_open()
             && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, end, at))
             && !self.is_late_for_probe(start, silence_ns)
@@ -60,9 +58,7 @@ impl HalfFlow {
             if self.sack.are_lacking() {
                 return self.timed_out(at, len);
             }
-            // Until more than what had been sent is acknowledged there is no other, unless a DSACK tells that this one was
-            // for nothing (RFC 8985 section 7.4.2, `TLP.end_seq`).
-            self.repair.probed_to = NonZeroI64::new(self.high.max(end) + 1);
+            self.repair.begin_probe(self.high.max(end));
             return Reason::TailProbe;
         }
         // The timer runs from the last progress and may have been set a little before it passed here.
@@ -218,8 +214,7 @@ impl HalfFlow {
     /// before it came here; then a probe comes first, and no id was skipped but for that copy.
     fn is_late_for_probe(&self, start: i64, silence_ns: i64) -> bool {
         let is_first = start >= self.high
-            && self.ids.counts()
-            && self.are_ids_unshared()
+            && self.do_ids_tell()
             && self.emissions.skipped_at(self.high) == Some(1);
         if is_first {
             return false;
@@ -392,9 +387,9 @@ impl HalfFlow {
         let opened_at = hole
             .filter(|hole| hole.start == start)
             .map(|hole| hole.opened_at);
-        let set_at = self.times.progress_at.max(opened_at);
+        let progress_at = self.times.progress_at;
+        let set_at = progress_at.map(|at| opened_at.map_or(at, |opened_at| opened_at.max(at)));
         Some(start) <= self.una
-            && self.times.progress_at.is_some()
             && Self::is_long_since(set_at, Some(timer_ns), at)
             && Self::is_long_since(self.times.data_at, Some(silence_ns), at)
             && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at)

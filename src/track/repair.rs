@@ -54,8 +54,8 @@ pub(super) struct Repair {
     asked_to: MaybeOffset,
     /// Repair after a timeout, while it goes on, or may go on though it was told to be for nothing.
     pub(super) timeout: Option<Box<AfterTimeout>>,
-    /// What had been sent when the last tail probe was seen: in the room of a number, so that what is 0 is not known.
-    pub(super) probed_to: Option<NonZeroI64>,
+    /// Nobody probes before this offset is acknowledged: in the room of a number, so that what is 0 is not known.
+    probed_to: Option<NonZeroI64>,
     pub(super) last_repeat: LastRepeat,
     /// The last data packet at or above the highest byte seen repeated bytes, as far as skipped ids
     /// tell.
@@ -124,6 +124,22 @@ impl Repair {
     /// A repeat has passed: what had been sent, up to `high`, is under repair.
     pub(super) fn extend_to(&mut self, high: i64) {
         self.until = self.until.or_higher(high);
+    }
+
+    /// A probe repeats the last of all that had been sent, up to `sent_to`: until more than that is acknowledged there is no
+    /// other (RFC 8985 section 7.4.2, `TLP.end_seq`), unless that one [is over](Self::end_probe) before.
+    pub(super) fn begin_probe(&mut self, sent_to: i64) {
+        self.probed_to = NonZeroI64::new(sent_to + 1);
+    }
+
+    /// A DSACK told that the last probe was for nothing, or its sender repairs what was lost: it has no probe any more.
+    pub(super) fn end_probe(&mut self) {
+        self.probed_to = None;
+    }
+
+    /// Whether the last packet may be probed for where all below `una` is acknowledged.
+    pub(super) fn may_probe(&self, una: i64) -> bool {
+        self.probed_to.is_none_or(|to| una >= to.get())
     }
 
     /// Nobody probes before all below `sent_to` is acknowledged (RFC 8985 section 7.3).

@@ -25,7 +25,7 @@ impl HalfFlow {
         // A sender repeats what was lost: where it never did, others took the ids.
         let is_whole =
             !self.repair.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
-        if !self.ids.counts() || !self.are_ids_unshared() || is_whole {
+        if !self.do_ids_tell() || is_whole {
             return 0;
         }
         let packet = u64::from(self.packet_size.full());
@@ -38,6 +38,11 @@ impl HalfFlow {
             return 0;
         }
         lost.saturating_sub(missed)
+    }
+
+    /// Whether ids count, and those that are skipped tell of packets of this direction.
+    pub(super) fn do_ids_tell(&self) -> bool {
+        self.ids.counts() && self.are_ids_unshared()
     }
 
     /// Whether skipped ids tell of packets of this direction, and not of others that its host sent.
@@ -520,8 +525,9 @@ impl HalfFlow {
         let hole = self.holes.first_within(start, start + 1);
         hole.and_then(|hole| hole.told_at).is_some_and(|told_at| {
             let answered_ns = nearly(self.delays.shortest_round_trip_ns());
-            let is_unanswered =
-                (peer.packet_at()).is_some_and(|latest| latest.since(told_at) < answered_ns);
+            let is_unanswered = peer
+                .packet_at()
+                .is_some_and(|latest| latest.since(told_at) < answered_ns);
             let within_ns = at.since(told_at);
             within_ns < trip_ns || is_unanswered && within_ns < nearly(TIMER_NS_MIN)
         })

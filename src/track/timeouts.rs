@@ -146,7 +146,7 @@ impl HalfFlow {
     /// timeout, in a repair of all that was outstanding, they were of repeats, of which the left edge comes first (METRICS.md
     /// RF1).
     pub(super) fn note_lost_edge(&mut self, start: i64, at: CaptureTime) {
-        let tells = self.ids.counts() && self.are_ids_unshared() && !self.owes_ack;
+        let tells = self.do_ids_tell() && !self.owes_ack;
         let Some(edge) = self
             .una
             .filter(|&una| tells && una < start && start <= self.high)

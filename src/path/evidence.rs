@@ -6,12 +6,13 @@
 
 use super::clock::Heading;
 use super::envelope::SMALL_MAX;
+use super::latest::{LATEST, LatestDelays};
 use super::probe::TOLERANCE_NS;
 
 /// What packets of both ways took lately, small ones and others on their own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lately {
-    of: [[Latest; 2]; 2],
+    of: [[Steady; 2]; 2],
 }
 
 impl Lately {
@@ -31,43 +32,41 @@ impl Lately {
             Heading::Reverse => raw.saturating_neg(),
         };
         let is_large = ip_len > SMALL_MAX;
-        let latest = &mut self.of[heading as usize][usize::from(is_large)];
-        let mut is_quick = !has_id && latest.is_quick(took);
-        latest.took[latest.seen as usize % LATEST] = took;
-        latest.seen += 1;
+        let steady = &mut self.of[heading as usize][usize::from(is_large)];
+        let mut is_quick = !has_id && steady.is_quick(took);
+        steady.latest.note(took);
         if is_quick && is_large {
             let back = self.of[heading.opposite() as usize].iter();
-            let back = back.filter_map(|latest| Some(latest.steadiest()?.0)).min();
+            let back = back.filter_map(|steady| Some(steady.steadiest()?.0)).min();
             is_quick = back.is_some_and(|back| took.saturating_add(back) < -TOLERANCE_NS);
         }
         is_quick
     }
 }
 
-/// The latest packets of a way.
+/// How steady the latest packets of a way are.
 #[derive(Clone, Debug)]
-struct Latest {
-    took: [i64; LATEST],
-    seen: u64,
+struct Steady {
+    latest: LatestDelays,
     /// Less than this was quick when so many had been seen.
     least: i64,
     seen_then: u64,
 }
 
-impl Default for Latest {
+impl Default for Steady {
     fn default() -> Self {
         Self {
-            took: [0; LATEST],
-            seen: 0,
+            latest: LatestDelays::default(),
             least: i64::MIN,
             seen_then: 0,
         }
     }
 }
 
-impl Latest {
+impl Steady {
     fn is_quick(&mut self, took: i64) -> bool {
-        let is_new = self.seen - self.seen_then < NEW;
+        let seen = self.latest.seen();
+        let is_new = seen - self.seen_then < NEW;
         if is_new && took >= self.least {
             return false;
         }
@@ -76,22 +75,21 @@ impl Latest {
         };
         let unsteady = middle.saturating_sub(low).saturating_mul(UNSTEADY);
         self.least = low.saturating_sub(unsteady).saturating_sub(TOLERANCE_NS);
-        self.seen_then = self.seen;
+        self.seen_then = seen;
         took < self.least
     }
 
     /// What the steadiest of them and the middle one took.
     fn steadiest(&self) -> Option<(i64, i64)> {
-        let known = LATEST.min(self.seen as usize);
-        let mut sorted = self.took;
-        let sorted = &mut sorted[..known];
+        let known = self.latest.known();
+        let mut sorted = [0; LATEST];
+        let sorted = &mut sorted[..known.len()];
+        sorted.copy_from_slice(known);
         sorted.sort_unstable();
-        (known >= KNOWN_MIN).then(|| (sorted[known / LOW - 1], sorted[known / 2 - 1]))
+        (sorted.len() >= KNOWN_MIN)
+            .then(|| (sorted[sorted.len() / LOW - 1], sorted[sorted.len() / 2 - 1]))
     }
 }
-
-/// Packets that tell how long others take.
-const LATEST: usize = 64;
 
 /// Fewer tell nothing.
 const KNOWN_MIN: usize = 16;

@@ -13,36 +13,58 @@ pub(super) struct Choice {
     pub(super) delay: i64,
 }
 
-/// The latest packets that left and are no other than they were taken for.
+/// What the latest packets took, [so many](LATEST) at most.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Latest {
+pub(super) struct LatestDelays {
     delays: [i64; LATEST],
     seen: u64,
-    /// From which slot on packets are newer than all of them.
-    behind: u64,
 }
 
-impl Default for Latest {
+impl Default for LatestDelays {
     fn default() -> Self {
         Self {
             delays: [0; LATEST],
             seen: 0,
-            behind: 0,
         }
     }
+}
+
+impl LatestDelays {
+    #[inline]
+    pub(super) fn note(&mut self, delay: i64) {
+        self.delays[self.seen as usize % LATEST] = delay;
+        self.seen += 1;
+    }
+
+    /// In no order.
+    pub(super) fn known(&self) -> &[i64] {
+        &self.delays[..LATEST.min(self.seen as usize)]
+    }
+
+    /// Packets so far.
+    pub(super) fn seen(&self) -> u64 {
+        self.seen
+    }
+}
+
+/// The latest packets that left and are no other than they were taken for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Latest {
+    delays: LatestDelays,
+    /// From which slot on packets are newer than all of them.
+    behind: u64,
 }
 
 impl Latest {
     #[inline]
     pub(super) fn note(&mut self, number: u64, delay: i64) {
-        self.delays[self.seen as usize % LATEST] = delay;
-        self.seen += 1;
+        self.delays.note(delay);
         self.behind = self.behind.max(number + 1);
     }
 
     /// What others may have taken beside them; `None` where they are few.
     pub(super) fn usual(&self) -> Option<RangeInclusive<i64>> {
-        let known = &self.delays[..LATEST.min(self.seen as usize)];
+        let known = self.delays.known();
         let (least, most) = (*known.iter().min()?, *known.iter().max()?);
         let more = most.saturating_sub(least).saturating_mul(LONGER);
         let most = most.saturating_add(more).saturating_add(LONGER_NS);
@@ -110,7 +132,7 @@ impl Newest {
 const SUMS_MIN: u8 = 8;
 
 /// Packets that tell how long others take.
-const LATEST: usize = 64;
+pub(super) const LATEST: usize = 64;
 
 /// Fewer tell nothing.
 const KNOWN_MIN: usize = 8;

@@ -10,7 +10,7 @@ use super::sighting::FlowKey;
 pub struct Unseen {
     /// Of what kind they are.
     pub kind: UnseenKind,
-    /// The point that has them: the first (0) or the second (1).
+    /// Which point has them, the first (0) or the second (1): its place in [`Hop::points`](super::Hop::points).
     pub point: usize,
     /// Their flows.
     pub flows: u64,
@@ -21,15 +21,15 @@ pub struct Unseen {
 /// What capture filters tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnseenKind {
-    /// `not tcp`
+    /// TCP, which a filter such as `udp` leaves out.
     Tcp,
-    /// `not udp`
+    /// UDP, which a filter such as `tcp` leaves out.
     Udp,
-    /// `not icmp and not icmp6`
+    /// ICMP of IPv4 and IPv6.
     Icmp,
-    /// `ip6`
+    /// IPv4, which the filter `ip6` leaves out.
     V4,
-    /// `ip`
+    /// IPv6, which the filter `ip` leaves out.
     V6,
 }
 
@@ -114,5 +114,5 @@ fn passed_meanwhile(flows: &[&PathFlow], of_kind: &[&PathFlow]) -> u64 {
     meanwhile.map(|bin| bin.passed_packets).sum()
 }
 
-/// So many packets are no chance.
-const UNSEEN_MIN: u64 = 100;
+/// So many packets of which the other point has none are no chance (METRICS.md B1).
+pub(crate) const UNSEEN_MIN: u64 = 100;

@@ -16,7 +16,7 @@ use super::{
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
     CaptureGap, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis, PathConfig,
-    PathFlow, PointFacts, QueueLimit, Way,
+    PathFlow, PointFacts, QueueLimit, UNSEEN_MIN, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -210,9 +210,6 @@ fn flow_unseen(hop: &Hop) -> Option<String> {
         largest.key.dst,
     ))
 }
-
-/// So many packets of a flow that all were dropped are told of.
-const UNSEEN_MIN: u64 = 100;
 
 /// Datagrams that are larger at one point than their packets at the other.
 fn merged_datagrams(hop: &Hop) -> Option<String> {

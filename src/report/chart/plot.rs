@@ -168,9 +168,8 @@ impl Bins {
         let stretch = usize::try_from(self.stretch()).unwrap_or(usize::MAX);
         let (first, last) = (self.first, self.last);
         samples.flat_map(move |sample| {
-            let from = (sample.bin * joined).max(first);
-            let to = (sample.bin * joined + joined - 1).min(last);
-            let bins = (from..=to).step_by(stretch);
+            let from = sample.bin * joined;
+            let bins = (from.max(first)..=(from + joined - 1).min(last)).step_by(stretch);
             bins.map(move |bin| Sample { bin, ..sample })
         })
     }

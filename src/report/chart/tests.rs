@@ -4,6 +4,7 @@ mod incomplete;
 mod many;
 mod sequences;
 mod shares;
+mod wide_bins;
 
 use super::canvas::Stroke;
 use super::canvas::{Align, Shape};
@@ -321,20 +322,6 @@ fn idle_bins_are_zero_goodput_and_no_rtt() {
         assert_eq!(idle, [5, 6, 7, 8, 9]);
         // A packet of 1000 bytes every 10 ms.
         assert!((line.samples[1].value - 800_000.0).abs() < 1.0);
-    });
-}
-
-#[test]
-fn goodput_over_many_bins_is_a_mean_over_what_can_be_seen() {
-    // A packet of 1000 bytes every 10 ms in bins of 100 ms, of which five make one here, and it is drawn over all of them.
-    with_scene(download(1, 0, 100, |_| false), |scene, options| {
-        let bins = Bins::of(scene, options.bin_ns).unwrap();
-        let means = bins.joined(3);
-        assert_eq!(means.1, 5);
-        let line = goodput_line(&[&scene.flows[0]], String::new(), LINES[0], (&bins, means));
-        let drawn: Vec<i64> = line.samples.iter().map(|sample| sample.bin).collect();
-        assert_eq!(drawn, (bins.first..=bins.last).collect::<Vec<_>>());
-        assert!((line.samples[6].value - 800_000.0).abs() < 1.0);
     });
 }
 

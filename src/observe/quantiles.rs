@@ -48,6 +48,24 @@ impl DelayStats {
         self.ns_max = self.ns_max.max(delay_ns);
     }
 
+    /// Adds all delays of others.
+    fn add_all(&mut self, others: &Self) {
+        if others.samples == 0 {
+            return;
+        }
+        if self.samples == 0 {
+            self.clone_from(others);
+            return;
+        }
+        self.samples += others.samples;
+        let (sum_ns, full) = self.sum_ns.overflowing_add(others.sum_ns);
+        self.sum_ns = sum_ns;
+        let full = others.overflows.saturating_add(u32::from(full));
+        self.overflows = self.overflows.saturating_add(full);
+        self.ns_min = self.ns_min.min(others.ns_min);
+        self.ns_max = self.ns_max.max(others.ns_max);
+    }
+
     /// Number of delays.
     #[must_use]
     pub fn samples(&self) -> u64 {
@@ -160,16 +178,16 @@ impl Held {
                     counts: thin_vec![0; usize::from(highest - lowest) + 1],
                 };
                 for bucket in listed {
-                    self.count(bucket);
+                    self.count(bucket, 1);
                 }
-                self.count(bucket);
+                self.count(bucket, 1);
             }
-            Self::Counted { .. } => self.count(bucket),
+            Self::Counted { .. } => self.count(bucket, 1),
         }
     }
 
-    /// Counts a delay, whatever the range in use.
-    fn count(&mut self, bucket: u16) {
+    /// Counts so many delays of a bucket, whatever the range in use.
+    fn count(&mut self, bucket: u16, delays: u64) {
         let Self::Counted {
             first_bucket,
             counts,
@@ -186,7 +204,8 @@ impl Held {
         if index >= counts.len() {
             counts.resize(index + 1, 0);
         }
-        counts[index] = counts[index].saturating_add(1);
+        let delays = u32::try_from(delays).unwrap_or(u32::MAX);
+        counts[index] = counts[index].saturating_add(delays);
     }
 
     /// The buckets of `held` delays that are not counted, in order; `None` where they are.
@@ -291,6 +310,23 @@ impl DelayDistribution {
         let bucket = bucket_of(delay_ns.max(0).unsigned_abs());
         self.held.add(self.stats.samples, bucket);
         self.stats.add(delay_ns);
+    }
+
+    /// Adds all delays of others: the same as if each had been [added](Self::add), in any order.
+    pub fn add_all(&mut self, others: &Self) {
+        let mut held = self.stats.samples;
+        for (bucket, count) in others.held.buckets(others.stats.samples) {
+            // Once there are many, one more is counted, and all others with it.
+            for added in 0..count {
+                if let Held::Counted { .. } = self.held {
+                    self.held.count(bucket, count - added);
+                    break;
+                }
+                self.held.add(held, bucket);
+                held += 1;
+            }
+        }
+        self.stats.add_all(&others.stats);
     }
 
     /// All but the quantiles.
@@ -447,6 +483,34 @@ mod tests {
                 }
             }
             prop_assert_eq!(sorted.next(), None);
+        }
+    }
+
+    proptest! {
+        /// Whether they are held in place, one by one or counted.
+        #[test]
+        fn those_of_several_are_as_if_they_were_one(
+            parts in proptest::collection::vec(
+                prop_oneof![
+                    proptest::collection::vec(0_i64..20_000_000_000, 0..20),
+                    proptest::collection::vec(0_i64..20_000_000_000, 200..400),
+                    proptest::collection::vec(1000_i64..1010, 200..400),
+                ],
+                0..4,
+            ),
+        ) {
+            let of = |delays: &[i64]| {
+                let mut distribution = DelayDistribution::default();
+                delays.iter().for_each(|&delay| distribution.add(delay));
+                distribution
+            };
+            let mut together = DelayDistribution::default();
+            for part in &parts {
+                together.add_all(&of(part));
+            }
+            let one = of(&parts.concat());
+            prop_assert_eq!(together.stats(), one.stats());
+            prop_assert!(together.buckets().eq(one.buckets()));
         }
     }
 

@@ -17,7 +17,7 @@ use crate::analyze::{
 };
 use crate::capture::{CaptureError, FileFacts};
 use crate::metric::{self, Balance, stats};
-use crate::observe::{Bin, Span};
+use crate::observe::{Bin, DelayDistribution, Span};
 use crate::time::CaptureTime;
 
 pub use series::{SeriesKind, SeriesPoint};
@@ -341,9 +341,6 @@ impl Run<'_> {
         set(Metric::RttNsMin, whole(rtt.ns_min()));
         set(Metric::RttNsMean, rtt.ns_mean());
         set(Metric::RttNsMax, whole(rtt.ns_max()));
-        set(Metric::RttNsP50, whole(rtt.ns_quantile(0.50)));
-        set(Metric::RttNsP95, whole(rtt.ns_quantile(0.95)));
-        set(Metric::RttNsP99, whole(rtt.ns_quantile(0.99)));
         let queue = rtt.ns_mean().zip(rtt.ns_min());
         set(
             Metric::QueueDelayNsMean,
@@ -361,6 +358,7 @@ impl Run<'_> {
         }
         let in_flight = summary.in_flight_bytes_max().map(|bytes| bytes as f64);
         set(Metric::InFlightBytesMax, in_flight);
+        set_quantiles(rtt, &mut values);
         values
     }
 
@@ -508,6 +506,12 @@ impl Run<'_> {
         values.set(Metric::RetransmissionRate, self.retransmission_rate(values));
         if self.window.is_some() {
             values.set(Metric::Overhead, rates::overhead_of(&each));
+        } else {
+            let mut rtts = DelayDistribution::default();
+            for flow in self.flows {
+                rtts.add_all(&flow.summary().rtt);
+            }
+            set_quantiles(&rtts, values);
         }
         self.set_rates(flows, values);
     }
@@ -549,6 +553,15 @@ impl Run<'_> {
             Metric::PingLoss,
             (!pings.is_empty()).then(|| 1.0 - times.len() as f64 / pings.len() as f64),
         );
+    }
+}
+
+/// Sets the quantiles of round-trip times.
+fn set_quantiles(rtts: &DelayDistribution, values: &mut Values) {
+    let quantiles = rtts.ns_quantiles([0.50, 0.95, 0.99]);
+    let metrics = [Metric::RttNsP50, Metric::RttNsP95, Metric::RttNsP99];
+    for (metric, ns) in metrics.into_iter().zip(quantiles) {
+        values.set(metric, ns.map(|ns| ns as f64));
     }
 }
 

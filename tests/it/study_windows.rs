@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use ccanalyze::analyze::Watch;
+use ccanalyze::Analysis;
+use ccanalyze::analyze::{Config, Watch};
 use ccanalyze::study::{Metric, StudyPlan, StudyResults, Values};
 
 use super::cli::run;
@@ -56,6 +57,49 @@ pub(crate) fn long_and_short() -> Wire {
     wire.flow([1, 3], 1001, steps(1000, 10, 5000));
     wire.flow([2, 3], 1002, steps(2000, 20, 3000));
     wire
+}
+
+/// The sample of rank `ceil(q n)` of all flows' together, within 1 % (METRICS.md R2): one flow alone has others.
+#[test]
+fn quantiles_of_a_run_are_of_the_samples_of_all_its_flows() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    fs::copy(&two, folder.path().join("1.pcap")).unwrap();
+    let config = Config {
+        segments: true,
+        ..Config::default()
+    };
+    let analysis = Analysis::of([two], &config);
+    let flows = analysis.captures[0].flows();
+    let mut samples: Vec<i64> = flows
+        .flat_map(|flow| flow.record.segments().iter())
+        .filter_map(|segment| segment.rtt.map(|(ns, _)| ns))
+        .collect();
+    samples.sort_unstable();
+    let manifest = "[[runs]]\nfiles = \"{run}.pcap\"\n";
+    fs::write(folder.path().join("s.toml"), manifest).unwrap();
+    let run = &carry_out(folder.path()).runs[0];
+    for (metric, q) in [
+        (Metric::RttNsP50, 0.50),
+        (Metric::RttNsP95, 0.95),
+        (Metric::RttNsP99, 0.99),
+    ] {
+        let rank = (q * samples.len() as f64).ceil() as usize;
+        let exact = samples[rank - 1] as f64;
+        close(run.values.get(metric).unwrap(), exact, 0.01);
+    }
+    // They are the run's alone: each of its flows has another median.
+    let medians = run.flows.iter().map(|flow| &flow.measure.values);
+    let medians = medians.map(|values| values.get(Metric::RttNsP50).unwrap());
+    let of_run = run.values.get(Metric::RttNsP50).unwrap();
+    for median in medians {
+        assert!(
+            (median / of_run - 1.0).abs() > 0.01,
+            "{median} for {of_run}"
+        );
+    }
+    let windowed = &study(folder.path(), "skip 0.5s").runs[0];
+    assert_eq!(windowed.values.get(Metric::RttNsP50), None);
 }
 
 /// Whatever was sent before a window and is acknowledged in it, overhead is that of what passed in it (METRICS.md Y3). These

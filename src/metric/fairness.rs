@@ -37,9 +37,9 @@ pub fn jain_index(rates: impl IntoIterator<Item = f64>) -> Option<f64> {
 
 /// Sharing ratio of n downloads: their mean goodput over a fair share of `total_bps`.
 ///
-/// 1 where all run at the same rate all the time; up to [`sharing_bound`] where they take turns, and more with pauses
-/// between these. `None` without flows, where the total is not positive, or where a goodput or the total is no finite
-/// number.
+/// 1 where all run at the same rate all the time; up to [`sharing_bound`] where they begin together and take turns, and
+/// more where some begin when others have ended. `None` without flows, where the total is not positive, or where a
+/// goodput or the total is no finite number.
 ///
 /// Source: definition N3 in METRICS.md.
 #[must_use]
@@ -49,8 +49,8 @@ pub fn sharing_ratio(goodputs_bps: &[f64], total_bps: f64) -> Option<f64> {
     ratio(sum, total_bps).filter(|_| !goodputs_bps.is_empty())
 }
 
-/// Upper bound of the sharing ratio of n equal downloads that come one after another:
-/// `H_n = 1 + 1/2 + ... + 1/n`.
+/// Upper bound of the sharing ratio of n equal downloads that begin together, reached where they are served one after
+/// another: `H_n = 1 + 1/2 + ... + 1/n`.
 ///
 /// Source: definition N3 in METRICS.md.
 #[must_use]

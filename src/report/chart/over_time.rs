@@ -16,8 +16,11 @@ use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, s
 
 /// Goodput of each flow; a bin without any, between others, is 0.
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
-    let bins = Bins::of(scene, options.bin_ns)?;
-    let means = wide_bins(&bins, scene);
+    let mut bins = Bins::of(scene, options.bin_ns)?;
+    let (means, joined) = wide_bins(&bins, scene);
+    let (means, left_out_bin) = means.whole(scene);
+    bins.last = bins.last.min((means.last + 1) * joined - 1);
+    let means = (means, joined);
     let (shown, rest) = scene.largest(scene.lines_max());
     let mut lines: Vec<Line> = shown
         .iter()
@@ -49,6 +52,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         drawing: Drawing::Line,
         notes: vec![
             means.0.words(),
+            left_out_bin.unwrap_or_default().to_owned(),
             if small_only {
                 left_out(0, scene.small.len())
             } else {
@@ -314,6 +318,9 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
     let notes = [
         first,
         second,
+        goodput
+            .and(wide_bins(&bins, scene).0.whole(scene).1)
+            .map_or_else(String::new, |said| format!("goodput: {said}")),
         joined(&[beside, cut(scene)]),
         far_capacity.unwrap_or_default(),
     ];

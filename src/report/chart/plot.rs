@@ -90,6 +90,33 @@ impl Bins {
         (bins, joined)
     }
 
+    /// These without the last, where the capture ends within it and enough are left: a rate over all of it would fall as
+    /// if less had been sent. What to say of that, where it can be seen.
+    pub(super) fn whole(self, scene: &Scene<'_>) -> (Self, Option<&'static str>) {
+        /// So many are a course.
+        const LEFT_MIN: i64 = 2;
+        /// Among so many one is seen.
+        const FEW: i64 = 50;
+        /// What is missing of one in so many is not seen.
+        const SEEN: i64 = 10;
+        let length_ns = ((self.length_s * 1e9).round() as i64).max(1);
+        let end = scene
+            .capture
+            .span
+            .map(|span| span.last.since(scene.capture.origin));
+        let is_cut = end.is_some_and(|end_ns| {
+            let missing_ns = length_ns - end_ns.rem_euclid(length_ns) - 1;
+            end_ns.div_euclid(length_ns) == self.last && missing_ns > length_ns / SEEN
+        });
+        let left = self.last - self.first;
+        if !is_cut || left < LEFT_MIN {
+            return (self, None);
+        }
+        let last = self.last - 1;
+        let said = "the last, captured in part, left out";
+        (Self { last, ..self }, (left < FEW).then_some(said))
+    }
+
     /// How many bins lie in a stretch of time that nobody can see in: 1, unless there are many.
     fn stretch(&self) -> i64 {
         let bins = self.last.saturating_sub(self.first).saturating_add(1);

@@ -82,6 +82,11 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let (bins, joined) = Bins::of(scene, options.bin_ns)?.joined(room as i64);
     let sharers = rivals(scene);
     let (bins, missing) = known(bins, joined, &sharers)?;
+    // Of what all sent, a part has shares, too.
+    let (bins, left_out_bin) = match options.capacity_bps {
+        Some(_) => bins.whole(scene),
+        None => (bins, None),
+    };
     let layers = layers(scene, joined);
     let total = |bin: i64| -> u64 {
         layers
@@ -120,7 +125,9 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let line = capacity.filter(|_| peak > 1.0);
     let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));
     legend.extend(line.map(|line| (Swatch::Stroke(line), "capacity".to_owned())));
-    let mut notes = vec![format!("IP bytes in {}", bins.words()), words.note];
+    let mut notes = vec![format!("IP bytes in {}", bins.words())];
+    notes.extend(left_out_bin.map(str::to_owned));
+    notes.push(words.note);
     notes.extend(other_way(scene));
     notes.extend(missing);
     notes.extend(scene.capture.udp_beside().map(|[udp, all]| {
@@ -162,20 +169,29 @@ fn is_delivered_within(scene: &Scene<'_>, capacity_bps: f64) -> bool {
     goodput_bps.is_some_and(|bps| bps <= capacity_bps)
 }
 
-/// Whether the queue of a busy link lies behind the vantage point: some of what passed here was lost there, or waited
-/// all the time. Then what was sent is not what was got of the link. Where neither is, both are the same.
+/// Whether the queue of a busy link lies behind the vantage point: some of what passed here was lost there, or flows with
+/// most of the payload waited all the time (a short one may have waited for its receiver alone). Then what was sent is
+/// not what was got of the link. Where neither is, both are the same.
 fn is_queue_behind(flows: &[&NamedFlow<'_>], capacity_bps: f64) -> bool {
-    flows.iter().any(|named| {
-        let summary = named.flow.summary();
-        let waits = || {
-            let least_ns = summary.rtt.ns_min()?;
-            let series = named.flow.record.series();
-            let standing_ns = observe::standing_queue_ns(series.bins(), least_ns)?;
-            let bytes = standing_ns / 1e9 * capacity_bps / 8.0;
-            Some(bytes > QUEUED && standing_ns > QUEUED_SHARE * least_ns as f64)
-        };
-        summary.incidents().lost_downstream > 0 || waits().unwrap_or(false)
-    })
+    let waits = |named: &NamedFlow<'_>| {
+        let least_ns = named.flow.summary().rtt.ns_min()?;
+        let series = named.flow.record.series();
+        let standing_ns = observe::standing_queue_ns(series.bins(), least_ns)?;
+        let bytes = standing_ns / 1e9 * capacity_bps / 8.0;
+        Some(bytes > QUEUED && standing_ns > QUEUED_SHARE * least_ns as f64)
+    };
+    let (mut waiting, mut all) = (0, 0);
+    for named in flows {
+        if named.flow.summary().incidents().lost_downstream > 0 {
+            return true;
+        }
+        let payload_bytes = named.flow.payload_bytes();
+        all += payload_bytes;
+        if waits(named).unwrap_or(false) {
+            waiting += payload_bytes;
+        }
+    }
+    2 * waiting > all
 }
 
 /// What shares are, and of what.

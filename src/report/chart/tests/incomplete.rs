@@ -1,4 +1,4 @@
-//! Flows of which bins are missing: they are not drawn as if they sent nothing.
+//! Flows of which bins are missing, and captures that end within one: they are not drawn as if less had been sent.
 
 use super::*;
 
@@ -60,4 +60,35 @@ fn where_no_bin_of_a_flow_was_kept_there_is_no_chart_of_shares() {
         assert_eq!(sharing::stacked_area(scene, options), None);
         assert_eq!(sharing::fairness(scene, options), None);
     });
+}
+
+/// A packet of 1000 bytes every 10 ms in bins of 100 ms, with its ACK 20 ms behind it.
+#[test]
+fn the_bin_in_which_a_capture_ends_is_no_lower_than_others() {
+    let said = "the last, captured in part, left out";
+    for (packets, last, is_left_out) in [
+        // The last ACK after 1.03 s, and after 1.09 s: nearly all of a bin.
+        (102, 9, true),
+        (108, 10, false),
+        // Of two bins, one is no course.
+        (15, 1, false),
+        // A hundred of them: nobody sees that one is not there.
+        (1002, 99, false),
+    ] {
+        with_scene(download(1, 0, packets, |_| false), |scene, options| {
+            let goodput = over_time::goodput(scene, options).unwrap();
+            let samples = &goodput.lines[0].samples;
+            assert_eq!(samples.last().unwrap().bin, last, "{packets}");
+            assert_eq!(goodput.notes.join(" ").contains(said), is_left_out);
+            let with_capacity = ChartOptions {
+                capacity_bps: Some(1e6),
+                ..options.clone()
+            };
+            let share = sharing::stacked_area(scene, &with_capacity).unwrap();
+            assert_eq!(texts(&share).join(" ").contains(said), is_left_out);
+            // What is not drawn takes no room.
+            let (left, right) = areas(&share);
+            assert!(right > 0.9 * share.width && left < right, "{packets}");
+        });
+    }
 }

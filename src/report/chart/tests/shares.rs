@@ -109,6 +109,23 @@ fn two_that_wait(later_us: u32) -> Vec<Packet> {
     packets
 }
 
+/// A twentieth of what passed waits, as short flows do for receivers that put ACKs off.
+#[test]
+fn what_waits_of_little_payload_is_no_queue_of_the_link() {
+    let mut packets = two_that_wait(0);
+    let mut few = download(3, 0, 30, |_| false);
+    for packet in few.iter_mut().filter(|packet| packet.payload == 0) {
+        packet.at_us += if packet.at_us > 50_000 { 40_000 } else { 0 };
+    }
+    packets.extend(few);
+    with_scene(packets, |scene, options| {
+        let options = with_capacity(options, 1.8e6);
+        let canvas = sharing::stacked_area(scene, &options).unwrap();
+        let found = texts(&canvas).join(" | ");
+        assert!(found.contains("Share of the link"), "{found}");
+    });
+}
+
 #[test]
 fn what_waits_behind_the_vantage_point_is_offered_to_the_link_there() {
     for (later_us, capacity_bps, title) in [

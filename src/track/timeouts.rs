@@ -567,7 +567,9 @@ impl HalfFlow {
                 .times
                 .progress_at
                 .is_some_and(|progress| segment.at.since(progress) > late_ns);
-        if is_late && self.emissions.has_surplus() {
+        // Or its sender went on with new data first (RFC 5682 section 2.1), which was lost, too, before a further timer.
+        let may_have_gone_on = step.skipped() > 0 && self.ids.is_confirmed();
+        if is_late && self.emissions.has_surplus() && !may_have_gone_on {
             self.ids.doubt();
             self.emissions = Emissions::default();
             self.repair.is_of_tail = false;

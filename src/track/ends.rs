@@ -21,10 +21,6 @@ impl HalfFlow {
         let told = self.acked_bytes();
         self.fin = Some(offset);
         self.steady = false;
-        // Timers start anew with what is sent last, and a probe may repeat the FIN alone (RFC 8985 section 7.3).
-        if self.sent_data {
-            self.times.data_at = Some(segment.at);
-        }
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.
         let allowed = self.window.allows(offset);
@@ -35,6 +31,10 @@ impl HalfFlow {
             self.note_higher((segment.at, segment.payload_len), offset, false);
             self.repair.last_repeat = self.repair.last_repeat.below(offset, self.high);
             self.high = offset;
+        }
+        // Timers start anew with what is sent last, and a probe may repeat the FIN alone (RFC 8985 section 7.3).
+        if self.sent_data {
+            self.times.data_at = Some(segment.at);
         }
         self.amend_acked(dir, told, sink);
         self.note_seen_beyond();

@@ -1,7 +1,7 @@
 //! The number that a FIN takes is no payload.
 
 use super::{check, check_signs, opened, play};
-use crate::event::Class;
+use crate::event::{Class, Reason};
 
 #[test]
 fn a_byte_in_the_place_of_an_acknowledged_fin_is_a_keep_alive() {
@@ -173,4 +173,21 @@ fn a_fin_above_missing_data_does_not_move_where_the_last_repeat_ended() {
     let closed = trace.replace("655 A>B", "650 A>B at 6000 fin\n655 A>B");
     assert_ne!(closed, trace);
     assert_eq!(last(&closed), Some(Class::Retransmission));
+}
+
+#[test]
+fn a_fin_that_comes_alone_ends_the_silence_before_the_data_that_it_left_out() {
+    // All that A sends is its answer, lost before it came here, and its FIN, which is reported: a round trip later the answer
+    // is repeated as it was asked for, long after the handshake.
+    let reason = |at: u32| {
+        let trace = opened(&format!(
+            "280 B>A data 0..500 ack 0
+             300 A>B at 1000 fin ack 500
+             320 B>A ack 0 sack 1000..1001
+             {at} A>B data 0..1000 ack 500"
+        ));
+        play(&trace).rows[0].verdict.reason
+    };
+    assert_eq!(reason(345), Some(Reason::Fast));
+    assert_eq!(reason(600), Some(Reason::Timeout));
 }

@@ -94,7 +94,10 @@ impl Skips {
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
-        self.at_high = (high, before.saturating_add(u32::from(skipped)));
+        // What is numbered no higher than its sender was known to have sent leaves nothing more out.
+        let is_told = left_out == 0 && self.sent_to > Some(high);
+        let more = if is_told { 0 } else { u32::from(skipped) };
+        self.at_high = (high, before.saturating_add(more));
         self.all = self.all.saturating_add(u32::from(skipped));
         let certain = left_out.saturating_add(due).min(skipped);
         let data = certain.max(skipped.saturating_sub(acks));

@@ -5,17 +5,12 @@ use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
+use super::window::closes_window;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
     Acked, Class, Direction, Evidence, FlowSink, RttLabel, RttSample, Signal, StreamPart,
 };
 use crate::time::CaptureTime;
-
-/// Whether a segment says that its sender has no room (METRICS.md X7).
-fn closes_window(segment: &Segment) -> bool {
-    let opens_or_ends = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
-    segment.window == 0 && !segment.flags.any(opens_or_ends)
-}
 
 impl HalfFlow {
     /// A segment with ACK set came from the receiver of this direction, `dir`.
@@ -475,8 +470,9 @@ impl HalfFlow {
                 .map(|ns| (at.plus_ns(-ns / 2), at.plus_ns(ns / 2)));
             self.amend_superseded(dir, &cover, early, sink);
         }
+        let covered = self.note_released(released.ranges);
         if !cover.told_of_hole {
-            self.acks.last_cover = u16::try_from(released.ranges).unwrap_or(u16::MAX);
+            self.acks.last_cover = covered;
         } else if cover.edge_was_overtaken && self.acks.covers_overtakers(released.ranges) {
             sink.signal(dir, at, Signal::ReorderedAtReceiver);
         }
@@ -546,7 +542,7 @@ impl HalfFlow {
             sink.signal(dir, segment.at, Signal::DupAck);
         }
         if same_window || news {
-            self.acks.dup_run += 1;
+            self.acks.dup_run = self.acks.dup_run.saturating_add(1);
             self.acks.note_told(segment.at);
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);

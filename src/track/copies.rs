@@ -311,7 +311,7 @@ impl HalfFlow {
     /// is missing (RFC 5681 section 3.2): at least as many as there were.
     #[cold]
     pub(super) fn note_overtaking(&mut self, at: CaptureTime) {
-        let Some(last) = (self.acks.dup_run as usize).checked_sub(1) else {
+        let Some(last) = usize::from(self.acks.dup_run).checked_sub(1) else {
             return;
         };
         if let Some(sent) = self.in_flight.nth_unacked(last) {

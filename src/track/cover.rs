@@ -157,6 +157,8 @@ pub(super) struct Cover {
     pub(super) sacks: bool,
     pub(super) recovering: bool,
     pub(super) told_of_hole: bool,
+    /// Without SACK, when the last passed that the receiver may still hold, above what it asked for next.
+    held_by: CaptureTime,
     /// When an ACK passed last that did not move, where SACK does not tell: as for what comes while a hole is open.
     pub(super) stood_at: CaptureTime,
     /// The echo is the left edge's own clock, so that one came in its turn.
@@ -215,7 +217,7 @@ impl Cover {
             // Without SACK a segment that was held back cannot be told from one that came last;
             // with it, what was held back has been reported, as nearly all has that waited.
             let held = sent.marks.has(Marks::SACKED)
-                || (self.told_of_hole && !at_edge && !self.sacks)
+                || ((self.told_of_hole || sent.at <= self.held_by) && !at_edge && !self.sacks)
                 || (waited && !self.shows_no_wait(sent, at_edge));
             if held {
                 return (None, false);
@@ -342,6 +344,7 @@ impl HalfFlow {
             sacks: self.sack.are_seen,
             recovering,
             told_of_hole,
+            held_by: self.held_by(),
             stood_at: self.times.stood_at,
             proves_edge,
             in_turn_since,

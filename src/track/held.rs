@@ -53,7 +53,7 @@ impl HalfFlow {
         // What was repeated comes first.
         let is_once = |sent: &Sent| sent.copies == 1;
         self.acks.dup_run > 1
-            && self.acks.dup_run as usize == unacked.saturating_sub(first)
+            && usize::from(self.acks.dup_run) == unacked.saturating_sub(first)
             && !self.has_repair_open()
             && self.in_flight.nth_unacked(first).is_some_and(is_once)
     }
@@ -109,6 +109,41 @@ impl HalfFlow {
         };
         let sent = self.in_flight.nth_unacked(only)?;
         (sent.at >= within.start).then_some(only)
+    }
+
+    /// An ACK has moved over so many segments, the first of them what the receiver had asked for: of those above it each
+    /// ACK before that did not move had told of one, and the others of these lie above a further hole. How many, saturated.
+    #[inline]
+    pub(super) fn note_released(&mut self, segments: u32) -> u16 {
+        let segments = u16::try_from(segments).unwrap_or(u16::MAX);
+        let told = self.acks.dup_run.saturating_add(self.acks.still_held);
+        self.acks.still_held = told.saturating_sub(segments.saturating_sub(1));
+        if self.acks.still_held > 0 && self.is_none_told() {
+            self.acks.still_held = 0;
+        }
+        segments
+    }
+
+    /// Whether nothing that the receiver told of is left: what it asks for passed after that, and with it all above it.
+    #[cold]
+    fn is_none_told(&self) -> bool {
+        let next = self.in_flight.nth_unacked(0);
+        self.sack.are_seen || next.is_none_or(|next| next.copies == 1 && next.at > self.told_by())
+    }
+
+    /// When the last passed here that the latest ACK that did not move can have told of.
+    fn told_by(&self) -> CaptureTime {
+        let soonest_ns = self.delays.downstream.min_ns().unwrap_or(0);
+        self.times.stood_at.plus_ns(-soonest_ns / 2)
+    }
+
+    /// The same where some of what it told of lies above a further hole, and so is still held by the receiver; else never.
+    pub(super) fn held_by(&self) -> CaptureTime {
+        if self.acks.still_held > 0 {
+            self.told_by()
+        } else {
+            CaptureTime::MIN
+        }
     }
 
     /// Whether the receiver holds all of `start..end`, as duplicate ACKs told: not what it asks for.

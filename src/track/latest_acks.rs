@@ -13,10 +13,12 @@ pub(super) fn unit_of(at: CaptureTime) -> u32 {
 /// What the latest ACKs of one direction's data told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LatestAcks {
-    /// ACKs in a row that did not move and told of data above.
-    pub(super) dup_run: u32,
     /// When an ACK that told of data above passed last, as the [unit](unit_of) of that time; 0 before one.
     told_unit: u32,
+    /// ACKs in a row that did not move and told of data above; saturates.
+    pub(super) dup_run: u16,
+    /// Packets that such ACKs have told of and that are still not acknowledged: they are above a further hole.
+    pub(super) still_held: u16,
     /// Packets that the ACK that is judged has told to have come, for the first time; saturates, as where it had no
     /// room for all. 0 between segments.
     pub(super) told: u16,
@@ -41,7 +43,7 @@ impl LatestAcks {
     /// segments with that one: as many as there were duplicate ACKs (RFC 5681 section 4.2). One that covers no more
     /// than the last one did may just as well be delayed after a copy of a segment.
     pub(super) fn covers_overtakers(&self, covered: u32) -> bool {
-        covered > self.dup_run && covered > self.last_cover.into()
+        covered > self.dup_run.into() && covered > self.last_cover.into()
     }
 
     /// Whether it did so within `ns` before `at`, to the unit.

@@ -84,6 +84,7 @@ impl HalfFlow {
         !self.repair.goes_on()
             && self.repair.after_timeout().is_none()
             && self.acks.dup_run == 0
+            && self.acks.still_held == 0
             && self.board.highest_end().is_none()
     }
 
@@ -235,7 +236,7 @@ impl HalfFlow {
         if window_before == Some(plain.window()) {
             sink.signal(dir, plain.at(), Signal::DupAck);
         }
-        self.acks.dup_run += 1;
+        self.acks.dup_run = self.acks.dup_run.saturating_add(1);
         self.acks.note_told(plain.at());
         true
     }

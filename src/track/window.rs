@@ -1,5 +1,13 @@
 //! The window that the receiver of one direction advertises.
 
+use crate::decode::{Segment, TcpFlags};
+
+/// Whether a segment says that its sender has no room (METRICS.md X7).
+pub(super) fn closes_window(segment: &Segment) -> bool {
+    let opens_or_ends = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
+    segment.window == 0 && !segment.flags.any(opens_or_ends)
+}
+
 /// No offset is as low as this.
 const UNKNOWN: i64 = i64::MIN;
 

@@ -36,6 +36,43 @@ fn a_duplicate_ack_tells_that_the_receiver_holds_what_came_just_before_it() {
 }
 
 #[test]
+fn what_is_held_above_a_second_hole_gives_no_round_trip() {
+    // 1000..2000 and 3000..4000 come late to B, the others had been told of by then: three duplicate ACKs, of which the
+    // first was for 2000..3000.
+    let samples = |more: &str| -> Vec<Option<i64>> {
+        let trace = format!(
+            "0 A>B syn bare
+             20 B>A syn bare ack 0
+             30 A>B ack 0
+             100 A>B data 0..1000 ack 0
+             120 B>A ack 1000
+             200 A>B data 1000..2000 ack 0
+             201 A>B data 2000..3000 ack 0
+             202 A>B data 3000..4000 ack 0
+             203 A>B data 4000..5000 ack 0
+             204 A>B data 5000..6000 ack 0
+             221 B>A ack 1000
+             223 B>A ack 1000
+             224 B>A ack 1000
+             {more}
+             228 B>A ack 3000
+             240 B>A ack 6000
+             300 A>B data 6000..7000 ack 0
+             301 A>B data 7000..8000 ack 0
+             321 B>A ack 8000"
+        );
+        let rows = play(&trace).rows;
+        let rtt_ms = |row: &ClassifiedSegment| Some(row.rtt?.0 / 1_000_000);
+        rows.iter().map(rtt_ms).collect()
+    };
+    let (late, later) = (Some(28), Some(38));
+    let expected = [Some(20), late, None, later, None, None, Some(21), Some(20)];
+    assert_eq!(samples(""), expected);
+    // An ACK for a copy of something: what is sent after it is not what it told of.
+    assert_eq!(samples("226 B>A ack 1000"), expected);
+}
+
+#[test]
 fn a_duplicate_ack_that_several_packets_may_have_brought_about_tells_of_none() {
     // One of them was lost behind here, and answers take between 1 and 31 ms.
     let trace = "0 A>B syn bare id 0

@@ -285,9 +285,12 @@ impl Connection {
     fn on_other<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let flags = segment.flags;
         sink.packet(dir, &PacketArrival::from(segment));
+        let isns = self.handshake.isns();
         self.handshake.on_segment(dir, segment);
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
+        } else if self.handshake.isns() != isns {
+            self.on_syn_chosen(segment.at);
         }
         if flags.any(TcpFlags::FIN.with(TcpFlags::RST)) {
             self.on_end(dir, segment);
@@ -338,7 +341,7 @@ impl Connection {
     /// What both sides agree on when one of them opens.
     #[cold]
     fn on_syn(&mut self, dir: Direction, segment: &Segment) {
-        let (sender, peer) = sides(&mut self.halves, dir);
+        let (sender, _) = sides(&mut self.halves, dir);
         sender.on_syn(segment.seq, segment.at);
         // A SYN-ACK of who had sent a SYN, where both sides opened at once, is the next packet of the same host.
         let is_answer = segment.flags.has(TcpFlags::ACK);
@@ -358,6 +361,23 @@ impl Connection {
                 sender.ids.confirm();
             }
         }
+        self.agree(dir);
+    }
+
+    /// Another SYN-ACK than the last one turns out to be the connection's.
+    #[cold]
+    fn on_syn_chosen(&mut self, at: CaptureTime) {
+        for dir in [Direction::Forward, Direction::Reverse] {
+            if let Some(answer) = self.handshake.opening(dir).filter(|opening| opening.answer) {
+                self.halves[dir.index()].on_syn(answer.isn, at);
+                self.agree(dir);
+            }
+        }
+    }
+
+    /// What the SYN of a direction and the one that it answers agree on.
+    fn agree(&mut self, dir: Direction) {
+        let (sender, peer) = sides(&mut self.halves, dir);
         // The shift that each side announced applies to the windows it sends, and only when both
         // announced one (RFC 7323 section 2.2).
         let scales = self.handshake.window_scales();

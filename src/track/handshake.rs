@@ -4,6 +4,8 @@ mod packed;
 
 pub(crate) use packed::HANDSHAKE_NUMBERS;
 
+use thin_vec::ThinVec;
+
 use crate::decode::{Segment, SynOptions, TcpFlags, Timestamps};
 use crate::event::Direction;
 use crate::seq::Seq;
@@ -70,6 +72,9 @@ const FLIGHT_BYTES: i32 = 14_601;
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
 pub(super) const NETWORK_COPY_NS: i64 = 100_000_000;
 
+/// SYN-ACKs with other numbers that are remembered: as many as servers behind a balancer may answer before the client does.
+const PASSED_OVER_MAX: usize = 8;
+
 impl Opening {
     /// Whether a number comes right behind it: alone, or with some or all of its payload (RFC 7413 section
     /// 4.2). That is what its answer acknowledges, and where its sender goes on.
@@ -78,10 +83,10 @@ impl Opening {
             .is_ok_and(|beyond| beyond <= u32::from(self.payload_len))
     }
 
-    /// Whether its last copy is what a segment answers. Of several the echo tells; without it none counts (Karn),
+    /// Whether its last copy is what a segment with these timestamps answers. Of several the echo tells; without it none counts (Karn),
     /// nor does an earlier one that is echoed: who had that already echoes it in the answer to the last one, too.
-    fn is_answered_by(&self, answer: &Segment) -> bool {
-        let echoed = match (self.timestamps, answer.timestamps) {
+    fn is_answered_by(&self, answer: Option<Timestamps>) -> bool {
+        let echoed = match (self.timestamps, answer) {
             (Some(own), Some(answer)) => own.value == answer.echo,
             _ => false,
         };
@@ -129,6 +134,8 @@ pub struct Handshake {
     completed_by: Option<Direction>,
     confirmation: Confirmation,
     closing: Closing,
+    /// SYN-ACKs before the last one, with other numbers: which of them the client takes its ACK tells.
+    passed_over: ThinVec<Opening>,
     /// Lower half of the IP id of the last SYN of each direction, 0 without one: another one is its sender's repeat.
     /// Where room was left.
     syn_ids: [u8; 2],
@@ -139,6 +146,11 @@ impl Handshake {
     #[must_use]
     pub fn opening(&self, dir: Direction) -> Option<&Opening> {
         self.openings[dir.index()].as_ref()
+    }
+
+    /// The first number of each side, where its SYN was seen.
+    pub(super) fn isns(&self) -> [Option<Seq>; 2] {
+        [0, 1].map(|side: usize| self.openings[side].as_ref().map(|opening| opening.isn))
     }
 
     /// How it closes.
@@ -266,10 +278,31 @@ impl Handshake {
 
     fn on_news(&mut self, dir: Direction, segment: &Segment) {
         let flags = segment.flags;
+        if !(self.passed_over.is_empty() || flags.any(TcpFlags::SYN.with(TcpFlags::RST))) {
+            self.choose(dir, segment);
+        }
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
         } else if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !self.is_confirmed() {
             self.on_first_ack(dir, segment);
+        }
+    }
+
+    /// Several SYN-ACKs with numbers of their own have passed: the client takes the first that comes to it (RFC 9293 section
+    /// 3.10.7.3) and acknowledges that one, behind which the server goes on.
+    #[cold]
+    fn choose(&mut self, dir: Direction, segment: &Segment) {
+        let ack = segment.flags.has(TcpFlags::ACK).then_some(segment.ack);
+        for (side, number) in [(dir.reversed(), ack), (dir, Some(segment.seq))] {
+            let taken = self.openings[side.index()].as_mut();
+            if let (Some(taken), Some(number)) = (taken, number)
+                && taken.answer
+                && !taken.ends_at(number)
+                && let Some(chosen) = self.passed_over.iter_mut().find(|of| of.ends_at(number))
+            {
+                std::mem::swap(taken, chosen);
+                self.answer_ns = self.took_to_answer(side);
+            }
         }
     }
 
@@ -316,6 +349,13 @@ impl Handshake {
             }
             // A late answer of another host, or to another attempt.
             Some(_) if self.is_confirmed() => return,
+            Some(known) if known.answer && answer => {
+                if self.passed_over.len() < PASSED_OVER_MAX {
+                    self.passed_over.push(*known);
+                }
+                self.answer_ns = None;
+                (1, false, ecn)
+            }
             _ => (1, false, ecn),
         };
         self.syn_ids[dir.index()] = id;
@@ -336,12 +376,16 @@ impl Handshake {
             && let Some(ask) = self.openings[dir.reversed().index()].as_ref()
             && ask.ends_at(segment.ack)
         {
-            self.answer_ns = ask
-                .is_answered_by(segment)
-                .then(|| segment.at.since(ask.at))
-                .filter(|&ns| ns >= 0);
+            self.answer_ns = self.took_to_answer(dir);
             self.answer_dir = Some(dir);
         }
+    }
+
+    /// What the SYN-ACK of `dir` took, in ns; `None` where it is not known which copy of the SYN it answers.
+    fn took_to_answer(&self, dir: Direction) -> Option<i64> {
+        let (answer, ask) = (self.opening(dir)?, self.opening(dir.reversed())?);
+        let took_ns = answer.at.since(ask.at);
+        (ask.is_answered_by(answer.timestamps) && took_ns >= 0).then_some(took_ns)
     }
 
     fn on_first_ack(&mut self, dir: Direction, segment: &Segment) {
@@ -354,7 +398,7 @@ impl Handshake {
         if !answer.ends_at(segment.ack) {
             return;
         }
-        let known = answer.is_answered_by(segment);
+        let known = answer.is_answered_by(segment.timestamps);
         // What the client sent first carries its first number; where something higher came before it, that
         // was lost or is late: when it was sent is known only of what has no payload, as that comes before all else.
         let own = self.opening(dir);
@@ -367,6 +411,7 @@ impl Handshake {
             return;
         }
         self.confirmation = Confirmation::Done;
+        self.passed_over = ThinVec::new();
         // Where both opened at once, both answer (RFC 9293 section 3.5): this is the half that was measured already.
         let other = self.answer_dir.is_none_or(|server| server != dir);
         let ns = segment.at.since(answer.at);

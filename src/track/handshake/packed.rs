@@ -1,5 +1,7 @@
 //! A handshake in as few bytes as it takes, for connections that have ended.
 
+use thin_vec::ThinVec;
+
 use super::{Closing, Confirmation, EcnSetup, Handshake, Opening};
 use crate::decode::{SynOptions, Timestamps};
 use crate::event::Direction;
@@ -28,6 +30,7 @@ impl Handshake {
                     reset,
                 },
             // Of no use once nothing comes any more.
+            passed_over: _,
             syn_ids: _,
         } = self;
         let mut bits = Bits::default();
@@ -118,6 +121,7 @@ impl Handshake {
                 fin: [fin_forward, fin_reverse],
                 reset,
             },
+            passed_over: ThinVec::new(),
             syn_ids: [0; 2],
         }
     }
@@ -285,6 +289,7 @@ mod tests {
                 completed_by: dirs[1].map(dir),
                 confirmation: if flags[0] { Confirmation::Done } else { Confirmation::None },
                 closing: Closing { fin: [flags[1], flags[2]], reset: flags[3] },
+                passed_over: ThinVec::new(),
                 syn_ids: [0; 2],
             };
             let start = CaptureTime::from_ns(start);

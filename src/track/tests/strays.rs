@@ -245,3 +245,54 @@ fn where_the_window_is_unknown_strays_are_told_from_16_mib_on() {
     assert_eq!(seen.state.acked_bytes, Some(20_002_000));
     assert_eq!(seen.state.unseen_bytes, Some(20_000_000));
 }
+
+/// A answers B's SYN twice, with other numbers, as two servers behind a balancer may: `shift` apart. B takes the first.
+fn answered_twice(shift: i64, rest: &str) -> String {
+    format!(
+        "0 B>A syn
+         10 A>B syn ack 0
+         11 A>B syn at {} ack 0
+         {rest}",
+        shift - 1
+    )
+}
+
+#[test]
+fn of_several_answers_to_a_syn_that_one_counts_which_is_acknowledged() {
+    for shift in [700_000, -700_000, 1 << 30] {
+        let first = "30 B>A ack 0
+             100 A>B data 0..1000 ack 0
+             120 B>A ack 1000";
+        let expected = "100 new 0..1000 rtt 20 clean";
+        check(&answered_twice(shift, first), expected);
+        // Or that which the server goes on behind, where the capture has no ACK of the client before.
+        let unconfirmed = first.replace("30 B>A ack 0", "");
+        check(&answered_twice(shift, &unconfirmed), expected);
+        let second = format!(
+            "30 B>A ack {shift}
+             100 A>B data {shift}..{} ack 0
+             120 B>A ack {}",
+            shift + 1000,
+            shift + 1000
+        );
+        let rows = play(&answered_twice(shift, &second)).rows;
+        assert_eq!((rows[0].offset, rows[0].verdict.class.name()), (0, "new"));
+    }
+}
+
+#[test]
+fn the_handshake_takes_as_long_as_the_answer_that_counts() {
+    let trace = |ack: i64| {
+        let rest = format!("31 B>A ack {ack}");
+        play(&answered_twice(700_000, &rest)).handshake
+    };
+    let ms = |server: i64, client: i64| {
+        Some((
+            (server + client) * 1_000_000,
+            server * 1_000_000,
+            client * 1_000_000,
+        ))
+    };
+    assert_eq!(trace(0), ms(10, 21));
+    assert_eq!(trace(700_000), ms(11, 20));
+}

@@ -377,6 +377,7 @@ impl HalfFlow {
         let covered = self.in_flight.overlapping(start, end);
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;
+        let mut last_is_due = true;
         loop {
             if copy == WhichCopy::LateOriginal && index > covered.start + PARTS_MAX {
                 break;
@@ -427,6 +428,10 @@ impl HalfFlow {
                         sent.marks.set(Marks::REST);
                     }
                 }
+                // Of a packet that is cut here the lower part was too young to tell of a loss: the rest will.
+                if !last_is_due && sent.marks.take(Marks::PARTED) {
+                    sent.marks.set(Marks::REST);
+                }
                 break;
             }
             at = sent.end();
@@ -435,6 +440,7 @@ impl HalfFlow {
                 let since_ns = segment.at.since(sent.at);
                 let is_due =
                     sent.start <= start || since_ns >= self.delays.downstream.smoothed_ns();
+                last_is_due = is_due;
                 lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss, is_due));
                 sent.take_copy(segment, end, verdict);
                 // The last byte of what was parted was another one's; this packet's may give a sample.

@@ -102,8 +102,7 @@ pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
                 ERSPAN_3 => erspan_3(way, inside),
                 PPP => link::ppp(way, inside),
                 WCCP => wccp(way, inside),
-                // Aruba's tunnels of 802.11 frames, one type a queue.
-                0x8200..=0x8210 => wifi::frame(way, inside),
+                _ if is_arubas(inner_type) => wifi::frame(way, inside),
                 _ => link::ether_type(way, inner_type, inside),
             }
         }
@@ -117,6 +116,12 @@ pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         }
         _ => Err(Skip::OtherProtocol),
     }
+}
+
+/// Whether a GRE type is one of those that Aruba's access points put 802.11 frames into: sixteen apart, one for each of
+/// their networks.
+fn is_arubas(inner_type: u16) -> bool {
+    matches!(inner_type, 0x8200..=0x8370 if inner_type.is_multiple_of(0x10)) || inner_type == 0x9000
 }
 
 /// Past the source routes, which end with one of no length (RFC 1701).

@@ -399,3 +399,20 @@ fn ethernet_in_l2tp_of_version_3_is_told_by_making_sense() {
         assert_eq!(skipped(RAW, &in_udp(&message)), Skip::Udp);
     }
 }
+
+#[test]
+fn each_type_of_arubas_gre_holds_802_11() {
+    let of = |kind: u16| {
+        let frame = [&[0x08, 1, 0, 0][..], &[2; 18], &[0, 0]].concat();
+        let snap = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+        let gre = [&[0, 0], &kind.to_be_bytes()[..], &frame, &snap];
+        ipv4(47, &[&gre.concat()[..], &tcp_v4()].concat())
+    };
+    // Wireshark has GRE_ARUBA_8200 to GRE_ARUBA_8370, sixteen apart, and Zeek 0x9000 beside them.
+    for kind in (0x8200..=0x8370).step_by(0x10).chain([0x9000]) {
+        check(&format!("{kind:04x}"), RAW, &of(kind));
+    }
+    for kind in [0x81f0, 0x8201, 0x820f, 0x8380, 0x9010] {
+        assert_eq!(skipped(RAW, &of(kind)), Skip::NonIp, "{kind:04x}");
+    }
+}

@@ -114,6 +114,7 @@ pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             }
             link::ppp(way, inside)
         }
+        1 if inner_type == EOIP && flags == GRE_KEY | 1 => eoip(way, rest),
         _ => Err(Skip::OtherProtocol),
     }
 }
@@ -122,6 +123,16 @@ pub(super) fn gre(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 /// their networks.
 fn is_arubas(inner_type: u16) -> bool {
     matches!(inner_type, 0x8200..=0x8370 if inner_type.is_multiple_of(0x10)) || inner_type == 0x9000
+}
+
+/// `MikroTik`'s Ethernet over IP: where PPTP has its key, a frame's length and a tunnel's number. Without a frame it keeps
+/// the tunnel alive.
+fn eoip(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[_, _, _, _, high, low, _, _], inside) = rest.split::<8>(Skip::OtherProtocol)?;
+    match u16::from_be_bytes([high, low]) {
+        0 => Err(Skip::NonIp),
+        len => link::ethernet(way, inside.of_len(usize::from(len))),
+    }
 }
 
 /// Past the source routes, which end with one of no length (RFC 1701).
@@ -391,5 +402,7 @@ const GRE_ACKNOWLEDGMENT: u16 = 0x0080;
 /// GRE protocol type of ERSPAN: type I without a sequence number, else type II.
 const ERSPAN_2: u16 = 0x88be;
 const ERSPAN_3: u16 = 0x22eb;
+/// GRE protocol type of Ethernet over IP, in version 1 only.
+const EOIP: u16 = 0x6400;
 const PPP: u16 = 0x880b;
 const WCCP: u16 = 0x883e;

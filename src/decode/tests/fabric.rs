@@ -416,3 +416,25 @@ fn each_type_of_arubas_gre_holds_802_11() {
         assert_eq!(skipped(RAW, &of(kind)), Skip::NonIp, "{kind:04x}");
     }
 }
+
+#[test]
+fn ethernet_in_ip_of_mikrotik_is_entered() {
+    let of = |header: [u8; 8]| ipv4(47, &[&header[..], &FRAME, &tcp_v4()].concat());
+    // A frame of 94 bytes in tunnel 25, whose number alone has its low byte first.
+    let whole = of([0x20, 1, 0x64, 0, 0, 94, 25, 0]);
+    check("eoip", RAW, &whole);
+    check(
+        "eoip, the first fragment",
+        RAW,
+        &fragment_of(47, 9, 0, true, &whole[20..100]),
+    );
+    for (skip, bytes) in [
+        // To keep it alive.
+        (Skip::NonIp, ipv4(47, &[0x20, 1, 0x64, 0, 0, 0, 25, 0])),
+        (Skip::NonIp, of([0x20, 0, 0x64, 0, 0, 94, 25, 0])),
+        (Skip::OtherProtocol, of([0x30, 1, 0x64, 0, 0, 94, 25, 0])),
+        (Skip::OtherProtocol, of([0x20, 1, 0x64, 1, 0, 94, 25, 0])),
+    ] {
+        assert_eq!(skipped(RAW, &bytes), skip, "{bytes:02x?}");
+    }
+}

@@ -9,6 +9,7 @@ mod random;
 mod routing;
 mod snapped;
 mod taps;
+mod wifi;
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 

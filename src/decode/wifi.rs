@@ -48,20 +48,37 @@ fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, controls: Controls) 
     if fragment_number != 0 {
         return Err(Skip::LaterFragment);
     }
+    let is_aggregate = is_qos && rest.bytes[qos_at] & AGGREGATE != 0;
+    // Frames to an access point have something else in the bit.
+    let is_mesh = is_qos && flags & FROM_DS != 0 && rest.bytes[qos_at + 1] & MESH != 0;
+    let inside = if is_mesh && !is_aggregate {
+        past_mesh_control(body)?
+    } else {
+        body
+    };
     // Some drivers decrypt and leave the flag; no cipher's header looks like SNAP's.
-    if flags & PROTECTED != 0 && !body.bytes.starts_with(&[0xaa, 0xaa, 3]) {
+    if flags & PROTECTED != 0 && !inside.bytes.starts_with(&[0xaa, 0xaa, 3]) {
         return Err(Skip::Encrypted);
     }
-    if is_qos && rest.bytes[qos_at] & AGGREGATE != 0 {
-        aggregate(&mut way, body)
+    if is_aggregate {
+        aggregate(&mut way, body, is_mesh)
     } else {
-        link::llc(way, body)
+        link::llc(way, inside)
+    }
+}
+
+/// Past a mesh control (section 9.2.4.7.3): how many addresses it has, a time to live, a number, and these. Frames of no
+/// mesh may have the bit that tells of it; no LLC of theirs begins with such a number.
+fn past_mesh_control(body: Rest<'_>) -> Result<Rest<'_>, Skip> {
+    match body.bytes.first() {
+        Some(&addresses @ 0..=2) => body.after(6 + usize::from(addresses) * 6, Skip::MalformedLink),
+        _ => Ok(body),
     }
 }
 
 /// An aggregate of frames (A-MSDU, section 9.3.2.2): its first TCP segment and how many more there are, each of which
 /// is told to who asks; without any, the first echo in it, or else the first frame's reason.
-fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
+fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>, is_mesh: bool) -> Outcome {
     let mut found = None;
     let mut reason = None;
     loop {
@@ -73,7 +90,12 @@ fn aggregate(way: &mut Way<'_>, mut rest: Rest<'_>) -> Outcome {
             }
         };
         let mut here = Decoded::Skipped(Skip::NonIp);
-        match link::llc(way.beside(&mut here), frame) {
+        let body = if is_mesh {
+            past_mesh_control(frame)
+        } else {
+            Ok(frame)
+        };
+        match body.and_then(|body| link::llc(way.beside(&mut here), body)) {
             Ok(()) => {
                 if let (Decoded::Segment(segment), Some(each)) = (&here, &mut way.each) {
                     each(segment);
@@ -197,6 +219,8 @@ const PROTECTED: u8 = 0x40;
 const ORDER: u8 = 0x80;
 /// Bit of the `QoS` control field: the body is an aggregate.
 const AGGREGATE: u8 = 0x80;
+/// Bit of its second byte: a mesh control comes before LLC.
+const MESH: u8 = 0x01;
 // Bits of radiotap's flags.
 const RADIOTAP_CHECK_SEQUENCE: u8 = 0x10;
 const RADIOTAP_PADDED: u8 = 0x20;

@@ -45,6 +45,7 @@ mod pipe;
 mod reader;
 mod record;
 mod repair;
+mod resemblance;
 mod source;
 mod starts;
 mod variant;

@@ -11,6 +11,7 @@ use super::pcap::PcapWalker;
 use super::pcapng::PcapngWalker;
 use super::record::{Entry, Window};
 use super::repair::Repair;
+use super::resemblance::looks_like;
 use super::source::{Opener, Progress, Stream};
 use super::{Io, Way};
 use crate::time::CaptureTime;
@@ -524,65 +525,4 @@ pub(super) fn recognise(first: &[u8]) -> Result<(Walker, usize), CaptureErrorKin
         first_bytes: first.iter().take(16).copied().collect(),
         looks_like: looks_like(first),
     })
-}
-
-/// What a file that is no capture may be.
-fn looks_like(first: &[u8]) -> Option<&'static str> {
-    const KNOWN: [(&[u8], &str); 20] = [
-        (
-            b"snoop\0\0\0",
-            "a Sun snoop capture (convert it: editcap -F pcapng)",
-        ),
-        (
-            b"GMBU",
-            "a Microsoft Network Monitor capture (convert it: editcap -F pcapng)",
-        ),
-        (
-            b"RTSS",
-            "a Microsoft Network Monitor capture (convert it: editcap -F pcapng)",
-        ),
-        (
-            b"TRSNIFF data",
-            "a Sniffer capture (convert it: editcap -F pcapng)",
-        ),
-        (
-            b"XCP\0",
-            "a NetXray capture (convert it: editcap -F pcapng)",
-        ),
-        (b"\x7fELF", "an ELF program"),
-        (b"PK\x03\x04", "a zip archive (unpack it first)"),
-        (b"7z\xbc\xaf\x27\x1c", "a 7z archive (unpack it first)"),
-        (b"BZh", "a bzip2 file (unpack it first)"),
-        (b"\x1f\x9d", "a compress (.Z) file (unpack it first)"),
-        (
-            b"\x1f\x8b",
-            "a gzip file inside a compressed file (unpack it once)",
-        ),
-        (
-            b"\x28\xb5\x2f\xfd",
-            "a zstd file inside a compressed file (unpack it once)",
-        ),
-        (
-            b"\xfd7zXZ\0",
-            "an xz file inside a compressed file (unpack it once)",
-        ),
-        (b"PAR1", "a Parquet file"),
-        (b"ARROW1", "an Arrow file"),
-        (b"\x89PNG", "a PNG image"),
-        (b"%PDF", "a PDF document"),
-        (
-            b"version https://git-lfs",
-            "a git-lfs pointer (fetch the file: git lfs pull)",
-        ),
-        (b"<", "HTML or XML text (a failed download?)"),
-        (b"{", "JSON text"),
-    ];
-    if let Some((_, what)) = KNOWN.iter().find(|(magic, _)| first.starts_with(magic)) {
-        return Some(what);
-    }
-    if first.get(257..262) == Some(b"ustar") {
-        return Some("a tar archive (unpack it first)");
-    }
-    let text = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | 0x20..=0x7e | 0x80..);
-    first.iter().take(256).all(text).then_some("text")
 }

@@ -19,6 +19,34 @@ fn what_is_no_capture_is_said_to_be_what_it_is() {
             "{text}"
         );
     }
+    let looks_like_erf = |bytes: &[u8]| {
+        let text = read(bytes).errors[0].to_string();
+        text.contains("an ERF capture of Endace's (convert it: editcap -F pcapng)")
+    };
+    // Time from its low byte on, type, flags, length of the record, drops, length on the wire.
+    let erf = |seconds: u32, kind: u8, len: u8| {
+        let head = [
+            &[7, 0, 0, 0],
+            &seconds.to_le_bytes()[..],
+            &[kind, 4, 0, len],
+        ];
+        let mut record = [&head.concat()[..], &[0, 0, 0, 64]].concat();
+        record.resize(usize::from(len), 0x5a);
+        record
+    };
+    let second = erf(1_500_000_001, 0x82, 96);
+    assert!(looks_like_erf(
+        &[erf(1_500_000_000, 2, 80), second.clone()].concat()
+    ));
+    for first in [
+        // After the second by hours, before it by years; of no type; shorter than its header.
+        erf(1_500_100_000, 2, 80),
+        erf(1_000_000_000, 2, 80),
+        erf(1_500_000_000, 0, 80),
+        erf(1_500_000_000, 2, 15),
+    ] {
+        assert!(!looks_like_erf(&[first, second.clone()].concat()));
+    }
     assert_eq!(
         read(&[0, 1, 2]).errors[0].to_string(),
         "test.pcap: is not a capture but begins with 00 01 02: expected pcap or pcapng, plain or \

@@ -282,7 +282,7 @@ fn cooked(way: Way<'_>, hardware: u16, protocol: u16, rest: Rest<'_>) -> Outcome
     }
 }
 
-/// BSD loopback: an address family of the capturing machine, in its byte order.
+/// BSD loopback: an address family of the capturing machine, in its byte order; of some writers an ether type.
 fn bsd_family(way: Way<'_>, rest: Rest<'_>, header_len: usize) -> Outcome {
     let (&family, _) = rest.split::<4>(Skip::MalformedLink)?;
     let inside = rest.after(header_len, Skip::MalformedLink)?;
@@ -295,6 +295,7 @@ fn bsd_family(way: Way<'_>, rest: Rest<'_>, header_len: usize) -> Outcome {
         2 => ip::v4(way, inside),
         // AF_INET6 of Linux, Windows, NetBSD and OpenBSD, FreeBSD, macOS.
         10 | 23 | 24 | 28 | 30 => ip::v6(way, inside),
+        0x0600..=0xffff => ether_type(way, family as u16, inside),
         _ => Err(Skip::NonIp),
     }
 }

@@ -112,6 +112,22 @@ fn what_capturing_systems_put_before_a_packet_is_passed_over() {
 }
 
 #[test]
+fn loopback_may_say_an_ether_type() {
+    // As Wireshark has it: above what a length can be, a family is none; in either byte order.
+    check("loopback, ether type", 0, &[0, 0, 8, 0]);
+    check("loopback, ether type, turned round", 0, &[0, 8, 0, 0]);
+    check("loop, vlan", 108, &[0, 0, 0x81, 0, 0, 7, 8, 0]);
+    let v6 = ipv6(6, &tcp_v4()[20..]);
+    let found = segment(0, &[&[0xdd, 0x86, 0, 0], &v6[..]].concat());
+    assert_eq!(found.src, segment(229, &v6).src);
+    let arp = [&[0, 0, 8, 6], &[0; 28][..]].concat();
+    assert_eq!(skipped(0, &arp), Skip::NonIp);
+    // No family, and a length rather than a type.
+    let other = [&[0, 0, 5, 0xdc], &tcp_v4()[..]].concat();
+    assert_eq!(skipped(0, &other), Skip::NonIp);
+}
+
+#[test]
 fn a_header_that_says_otherwise_is_no_way_to_a_packet() {
     let packet = tcp_v4();
     let of = |link: u16, header: &[u8]| skipped(link, &[header, &packet].concat());

@@ -66,6 +66,28 @@ fn header(way: Way<'_>, ether_type: u16, rest: Rest<'_>) -> Outcome {
     }
 }
 
+/// Whether a frame is one of Cisco's inter-switch link, which only says so in its destination.
+pub(super) fn is_trunk(frame: Rest<'_>) -> bool {
+    matches!(frame.bytes, [0x01 | 0x0c, 0, 0x0c, 0, 0, ..])
+}
+
+/// A frame of Cisco's inter-switch link (ISL): a length, from LLC on, and behind 26 bytes another frame with its check
+/// sequence, of Ethernet or of what the destination's last bits say.
+#[cold]
+pub(super) fn trunk(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    const BEHIND_LENGTH: usize = 12;
+    let (header, inside) = rest.split::<26>(Skip::MalformedLink)?;
+    let is_ethernet = header[5] >> 4 == 0;
+    if !is_ethernet {
+        return Err(Skip::NonIp);
+    }
+    let len = usize::from(u16::from_be_bytes([header[12], header[13]]));
+    match len.checked_sub(BEHIND_LENGTH) {
+        Some(len) => link::ethernet(way.deeper()?, inside.of_len(len).without_trailer(4)),
+        None => Err(Skip::MalformedLink),
+    }
+}
+
 /// TRILL (RFC 6325 section 3): flags with the length of options, two nicknames, options, a frame.
 fn trill(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let (&[high, low, _, _, _, _], inside) = rest.split::<6>(Skip::MalformedLink)?;

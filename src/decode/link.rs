@@ -110,6 +110,7 @@ pub(super) fn ethernet(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let inside = rest.after(ETHERNET_LEN, Skip::MalformedLink)?;
     match header.ether_type().0 {
         IPV4 => ip::v4(way, inside),
+        _ if fabric::is_trunk(rest) => fabric::trunk(way, rest),
         other => ether_type(way, other, inside),
     }
 }

@@ -438,3 +438,31 @@ fn ethernet_in_ip_of_mikrotik_is_entered() {
         assert_eq!(skipped(RAW, &bytes), skip, "{bytes:02x?}");
     }
 }
+
+#[test]
+fn a_frame_on_a_trunk_of_ciscos_is_in_another() {
+    // To 01-00-0c-00-00, and in the bits behind that what kind of frame is inside.
+    let of = |last: u8, frame: &[u8]| {
+        let len = (12 + frame.len() + 4) as u16;
+        let header = [
+            &[1, 0, 0x0c, 0, 0, last],
+            &[2; 6][..],
+            &len.to_be_bytes(),
+            &[0xaa, 0xaa, 3, 0, 0, 0x0c, 0, 0x14, 0, 0, 0, 0],
+        ];
+        [&header.concat()[..], frame].concat()
+    };
+    let frame = [&FRAME[..], &tcp_v4()].concat();
+    check("isl", ETHERNET, &of(3, &frame));
+    // Token ring, and a frame that is shorter than what comes before it.
+    assert_eq!(skipped(ETHERNET, &of(0x10, &frame)), Skip::NonIp);
+    let short = with(&of(3, &frame), 13, 11);
+    assert_eq!(skipped(ETHERNET, &short), Skip::MalformedLink);
+    let endless = (0..40).fold(frame, |inside, _| of(0, &inside));
+    assert_eq!(skipped(ETHERNET, &endless), Skip::TooDeep);
+    // Without a length in IP there is that of the frame, less its check sequence.
+    let open = with(&with(&tcp_v4(), 2, 0), 3, 0);
+    let mut bytes = of(0, &[&FRAME[..], &open].concat());
+    bytes.extend([9; 8]);
+    assert_eq!(segment(ETHERNET, &bytes).payload_len, 28);
+}

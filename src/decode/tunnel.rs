@@ -31,6 +31,7 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         4790 => vxlan_gpe,
         6081 => geneve,
         2152 => gtp_u,
+        3386 => gtp_0,
         1701 => l2tp,
         3544 => teredo,
         6635 => mpls_in_udp,
@@ -38,7 +39,9 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         4754 => gre_in_udp,
         5072 => ayiya,
         5247 => capwap,
+        12_222 => lwapp,
         6080 => gue,
+        30_030 => jmirror,
         37_008 => tzsp,
         _ => match header.source_port() {
             // The other way round only where servers answer from the port.
@@ -47,6 +50,7 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             3544 => teredo,
             5072 => ayiya,
             5247 => capwap,
+            12_222 => lwapp,
             _ => return Err(Skip::Udp),
         },
     };
@@ -229,6 +233,25 @@ fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     ip::any(way, inside)
 }
 
+/// GTP, version 0, user data (3GPP TS 09.60 section 6): IP has to make sense behind it, as PPP may be there as well.
+fn gtp_0(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    match rest.split::<20>(Skip::Udp)? {
+        (&[flags, 0xff, ..], inside) if flags & 0xf0 == 0x10 && ip::fits(inside) => {
+            ip::any(way, inside)
+        }
+        _ => Err(Skip::Udp),
+    }
+}
+
+/// What Juniper's routers mirror: two numbers, which may be any, so that IP has to make sense behind them.
+fn jmirror(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let inside = rest.after(8, Skip::Udp)?;
+    if !ip::fits(inside) {
+        return Err(Skip::Udp);
+    }
+    ip::any(way, inside)
+}
+
 /// LISP data (RFC 9300 section 5): flags that may be any, so that IP has to make sense behind them.
 fn lisp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let inside = rest.after(8, Skip::Udp)?;
@@ -291,14 +314,39 @@ fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     }
     let inside = rest.after(usize::from(len >> 3) * 4, Skip::Udp)?;
     let is_native = binding & 1 != 0;
+    if is_native {
+        return wireless(way, inside);
+    }
+    if !link::frame_follows(inside.bytes, 0) {
+        return Err(Skip::Udp);
+    }
+    link::ethernet(way, inside)
+}
+
+/// LWAPP data (RFC 5412): flags, the number that a frame's parts share, a length, and a status. It does not
+/// say where a part belongs, but which is the last.
+fn lwapp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    const NOT_LAST: u8 = 1;
+    const PART: u8 = 2;
+    const CONTROL: u8 = 4;
+    let (&[flags, ..], inside) = rest.split::<6>(Skip::Udp)?;
+    let version = flags >> 6;
+    if version != 0 || flags & CONTROL != 0 {
+        return Err(Skip::Udp);
+    }
+    if flags & (PART | NOT_LAST) == PART {
+        return Err(Skip::LaterFragment);
+    }
+    wireless(way, inside)
+}
+
+/// A data frame of Wi-Fi in a tunnel between an access point and its controller.
+fn wireless(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let is_data = |control: u8| control & 0xf == 8;
-    match *inside.bytes {
-        [control, ..] if is_native && is_data(control) => wifi::frame(way, inside),
+    match *rest.bytes {
+        [control, ..] if is_data(control) => wifi::frame(way, rest),
         // Some access points of Cisco's send both controls of a frame turned round, and nothing else of it.
-        [_, control, ..] if is_native && is_data(control) => wifi::turned_frame(way, inside),
-        [_, ..] if !is_native && link::frame_follows(inside.bytes, 0) => {
-            link::ethernet(way, inside)
-        }
+        [_, control, ..] if is_data(control) => wifi::turned_frame(way, rest),
         _ => Err(Skip::Udp),
     }
 }

@@ -325,7 +325,7 @@ fn random_datagrams_to_the_port_of_a_tunnel_are_none() {
         state ^= state << 17;
         (state >> 32) as u8
     };
-    for port in [6635, 3544, 4341, 6080] {
+    for port in [6635, 3544, 4341, 6080, 30_030] {
         for _ in 0..20_000 {
             let inside: Vec<u8> = std::iter::repeat_with(&mut random).take(200).collect();
             let mut packet = udp(port, &inside);
@@ -465,4 +465,37 @@ fn a_frame_on_a_trunk_of_ciscos_is_in_another() {
     let mut bytes = of(0, &[&FRAME[..], &open].concat());
     bytes.extend([9; 8]);
     assert_eq!(segment(ETHERNET, &bytes).payload_len, 28);
+}
+
+#[test]
+fn older_tunnels_in_udp_are_entered() {
+    // GTP of version 0 (3GPP TS 09.60 section 6), of which the last eight bytes are whose tunnel it is.
+    let gtp = |flags: u8, message: u8| {
+        let header = [&[flags, message, 0, 80], &[0; 8][..], &[9; 8]];
+        udp(3386, &[&header.concat()[..], &tcp_v4()].concat())
+    };
+    check("gtp 0", RAW, &gtp(0x1e, 0xff));
+    // Charging (GTP'), version 1, an echo.
+    for (flags, message) in [(0x0e, 0xff), (0x30, 0xff), (0x1e, 1)] {
+        assert_eq!(skipped(RAW, &gtp(flags, message)), Skip::Udp);
+    }
+    // LWAPP data (RFC 5412): flags, a fragment's number, a length, status.
+    let lwapp = |flags: u8, control: [u8; 2]| {
+        let frame = [&control, &[0; 22][..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat();
+        let header = [flags, 0, 0, 112, 0, 0];
+        udp(12_222, &[&header, &frame[..], &tcp_v4()].concat())
+    };
+    check("lwapp", RAW, &lwapp(0, [8, 2]));
+    check("lwapp, radio 1, first part", RAW, &lwapp(0x0b, [8, 2]));
+    check("lwapp, turned round", RAW, &lwapp(0, [2, 8]));
+    // Control, another version, management; the last part.
+    for (flags, control) in [(4, [8, 2]), (0x40, [8, 2]), (0, [0x80, 0])] {
+        assert_eq!(skipped(RAW, &lwapp(flags, control)), Skip::Udp);
+    }
+    assert_eq!(skipped(RAW, &lwapp(2, [8, 2])), Skip::LaterFragment);
+    // What Juniper mirrors: who asked for it and which session it is of.
+    let mirrored = |inside: &[u8]| udp(30_030, &[&[0, 0, 0, 1, 0, 0, 0, 2], inside].concat());
+    check("jmirror", RAW, &mirrored(&tcp_v4()));
+    let broken = with(&tcp_v4(), 8, 1);
+    assert_eq!(skipped(RAW, &mirrored(&broken)), Skip::Udp);
 }

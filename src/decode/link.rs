@@ -74,6 +74,9 @@ fn decode_other(way: Way<'_>, link: u16, rest: Rest<'_>) -> Outcome {
         // FDDI: frame control and two addresses. Token ring: one more byte, and routes.
         10 => llc(way, rest.after(13, Skip::MalformedLink)?),
         6 => token_ring(way, rest),
+        // ARCNET: two addresses, and on Linux where in its buffer the card has the packet.
+        7 => arcnet(way, rest.after(2, Skip::MalformedLink)?),
+        129 => arcnet(way, rest.after(4, Skip::MalformedLink)?),
         11 | 100 => llc(way, rest),
         // ATM of Sun: direction and kind, and the two parts of the circuit's number.
         123 => llc(way, rest.after(4, Skip::MalformedLink)?),
@@ -355,6 +358,32 @@ fn token_ring(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         _ => 0,
     };
     llc(way, inside.after(routes_len, Skip::MalformedLink)?)
+}
+
+/// ARCNET behind its addresses: a protocol, and before a packet which part of it this is, and its number (RFC 1201
+/// section 2). RFC 1051 has neither.
+fn arcnet(way: Way<'_>, rest: Rest<'_>) -> Outcome {
+    let (&[protocol], behind) = rest.split::<1>(Skip::MalformedLink)?;
+    if protocol == 240 {
+        return ip::v4(way, behind);
+    }
+    let ip: fn(Way<'_>, Rest<'_>) -> Outcome = match protocol {
+        212 => ip::v4,
+        196 => ip::v6,
+        _ => return Err(Skip::NonIp),
+    };
+    let (&[part, _, _], inside) = match behind.bytes {
+        // Too long for a short frame and too short for a long one: padding, and all of it again.
+        [0xff, ..] => behind
+            .after(4, Skip::MalformedLink)?
+            .split::<3>(Skip::MalformedLink)?,
+        _ => behind.split::<3>(Skip::MalformedLink)?,
+    };
+    // The first of several parts has an odd number.
+    if part != 0 && part & 1 == 0 {
+        return Err(Skip::LaterFragment);
+    }
+    ip(way, inside)
 }
 
 /// Per-packet information: a header that says its own length and the link type of what follows.

@@ -128,6 +128,24 @@ fn loopback_may_say_an_ether_type() {
 }
 
 #[test]
+fn arcnet_has_short_headers() {
+    // Two addresses, on Linux an offset, then 212 for IP, a split flag and a number (RFC 1201 section 2).
+    check("arcnet", 7, &[1, 2, 212, 0, 0, 9]);
+    check("arcnet, linux", 129, &[1, 2, 0xa8, 0xe7, 212, 0, 0, 9]);
+    // That a frame gets as long as the hardware needs it.
+    check("padded", 7, &[1, 2, 212, 0xff, 0xff, 0xff, 212, 0, 0, 9]);
+    // The first of two parts; RFC 1051 has neither flag nor number.
+    check("arcnet, first part", 7, &[1, 2, 212, 1, 0, 9]);
+    check("arcnet, older", 7, &[1, 2, 240]);
+    let v6 = ipv6(6, &tcp_v4()[20..]);
+    let found = segment(7, &[&[1, 2, 196, 0, 0, 9], &v6[..]].concat());
+    assert_eq!(found.src, segment(229, &v6).src);
+    let of = |header: &[u8]| skipped(7, &[header, &tcp_v4()].concat());
+    assert_eq!(of(&[1, 2, 212, 2, 0, 9]), Skip::LaterFragment);
+    assert_eq!(of(&[1, 2, 213, 0, 0, 9]), Skip::NonIp);
+}
+
+#[test]
 fn a_header_that_says_otherwise_is_no_way_to_a_packet() {
     let packet = tcp_v4();
     let of = |link: u16, header: &[u8]| skipped(link, &[header, &packet].concat());

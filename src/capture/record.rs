@@ -23,7 +23,8 @@ pub struct LinkType(pub u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
     /// Number of the record in its file, from 1, as Wireshark's `frame.number` (which also counts
-    /// the custom blocks of a pcapng file, if it has any: they hold no packets).
+    /// the custom blocks of a pcapng file, entries of a journal and events of sysdig, if it has any:
+    /// they hold no packets).
     pub frame: u64,
     /// When it was captured.
     pub at: CaptureTime,

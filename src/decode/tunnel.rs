@@ -50,7 +50,8 @@ pub(super) fn udp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
             3544 => teredo,
             5072 => ayiya,
             5247 => capwap,
-            12_222 => lwapp,
+            // Controllers send data from the port for control as well.
+            12_222 | 12_223 => lwapp,
             _ => return Err(Skip::Udp),
         },
     };

@@ -488,6 +488,10 @@ fn older_tunnels_in_udp_are_entered() {
     check("lwapp", RAW, &lwapp(0, [8, 2]));
     check("lwapp, radio 1, first part", RAW, &lwapp(0x0b, [8, 2]));
     check("lwapp, turned round", RAW, &lwapp(0, [2, 8]));
+    // From a controller, which answers from the port for control.
+    let mut answer = lwapp(0, [2, 8]);
+    answer[20..24].copy_from_slice(&[0x2f, 0xbf, 0x4e, 0x89]);
+    check("lwapp, answer", RAW, &answer);
     // Control, another version, management; the last part.
     for (flags, control) in [(4, [8, 2]), (0x40, [8, 2]), (0, [0x80, 0])] {
         assert_eq!(skipped(RAW, &lwapp(flags, control)), Skip::Udp);

@@ -130,8 +130,8 @@ fn is_arubas(inner_type: u16) -> bool {
     matches!(inner_type, 0x8200..=0x8370 if inner_type.is_multiple_of(0x10)) || inner_type == 0x9000
 }
 
-/// `MikroTik`'s Ethernet over IP: where PPTP has its key, a frame's length and a tunnel's number. Without a frame it keeps
-/// the tunnel alive.
+/// `MikroTik`'s Ethernet over IP: where PPTP has its key, a frame's length and a tunnel's number. Without a frame it
+/// keeps the tunnel alive.
 fn eoip(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let (&[_, _, _, _, high, low, _, _], inside) = rest.split::<8>(Skip::OtherProtocol)?;
     match u16::from_be_bytes([high, low]) {

@@ -67,8 +67,8 @@ fn frame_of(mut way: Way<'_>, rest: Rest<'_>, align: usize, controls: Controls) 
     }
 }
 
-/// Past a mesh control (section 9.2.4.7.3): how many addresses it has, a time to live, a number, and these. Frames of no
-/// mesh may have the bit that tells of it; no LLC of theirs begins with such a number.
+/// Past a mesh control (section 9.2.4.7.3): how many addresses it has, a time to live, a number, and these. Frames of
+/// no mesh may have the bit that tells of it; no LLC of theirs begins with such a number.
 fn past_mesh_control(body: Rest<'_>) -> Result<Rest<'_>, Skip> {
     match body.bytes.first() {
         Some(&addresses @ 0..=2) => body.after(6 + usize::from(addresses) * 6, Skip::MalformedLink),

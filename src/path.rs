@@ -64,6 +64,7 @@ pub use losses::{DropCause, DropPattern, DroppedPacket, Episode, QueueLimit};
 pub use queue::{Amount, QueueBin};
 pub use rules::Identity;
 pub use sighting::FlowKey;
+#[cfg(feature = "cli")]
 pub(crate) use unseen::UNSEEN_MIN;
 pub use unseen::{Unseen, UnseenKind};
 pub use walk::WAITING_MAX;

@@ -285,11 +285,10 @@ impl Connection {
     fn on_other<S: FlowSink>(&mut self, dir: Direction, segment: &Segment, sink: &mut S) {
         let flags = segment.flags;
         sink.packet(dir, &PacketArrival::from(segment));
-        let isns = self.handshake.isns();
-        self.handshake.on_segment(dir, segment);
+        let chooses = self.handshake.on_segment(dir, segment);
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
-        } else if self.handshake.isns() != isns {
+        } else if chooses {
             self.on_syn_chosen(segment.at);
         }
         if flags.any(TcpFlags::FIN.with(TcpFlags::RST)) {

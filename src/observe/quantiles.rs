@@ -501,7 +501,9 @@ mod tests {
         ) {
             let of = |delays: &[i64]| {
                 let mut distribution = DelayDistribution::default();
-                delays.iter().for_each(|&delay| distribution.add(delay));
+                for &delay in delays {
+                    distribution.add(delay);
+                }
                 distribution
             };
             let mut together = DelayDistribution::default();

@@ -148,11 +148,6 @@ impl Handshake {
         self.openings[dir.index()].as_ref()
     }
 
-    /// The first number of each side, where its SYN was seen.
-    pub(super) fn isns(&self) -> [Option<Seq>; 2] {
-        [0, 1].map(|side: usize| self.openings[side].as_ref().map(|opening| opening.isn))
-    }
-
     /// How it closes.
     #[must_use]
     pub fn closing(&self) -> Closing {
@@ -263,11 +258,10 @@ impl Handshake {
         !self.is_confirmed() && self.openings[dir.reversed().index()].is_some()
     }
 
+    /// A segment passed: whether it tells that another SYN-ACK than the last one is the connection's.
     #[inline]
-    pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) {
-        if self.awaits(dir) || segment.flags.has(TcpFlags::SYN) {
-            self.on_news(dir, segment);
-        }
+    pub(super) fn on_segment(&mut self, dir: Direction, segment: &Segment) -> bool {
+        (self.awaits(dir) || segment.flags.has(TcpFlags::SYN)) && self.on_news(dir, segment)
     }
 
     /// A FIN or RST that its sender can have sent.
@@ -276,22 +270,23 @@ impl Handshake {
         self.closing.reset |= flags.has(TcpFlags::RST);
     }
 
-    fn on_news(&mut self, dir: Direction, segment: &Segment) {
+    fn on_news(&mut self, dir: Direction, segment: &Segment) -> bool {
         let flags = segment.flags;
-        if !(self.passed_over.is_empty() || flags.any(TcpFlags::SYN.with(TcpFlags::RST))) {
-            self.choose(dir, segment);
-        }
+        let may_choose =
+            !(self.passed_over.is_empty() || flags.any(TcpFlags::SYN.with(TcpFlags::RST)));
+        let chooses = may_choose && self.chooses(dir, segment);
         if flags.has(TcpFlags::SYN) {
             self.on_syn(dir, segment);
         } else if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) && !self.is_confirmed() {
             self.on_first_ack(dir, segment);
         }
+        chooses
     }
 
     /// Several SYN-ACKs with numbers of their own have passed: the client takes the first that comes to it (RFC 9293 section
-    /// 3.10.7.3) and acknowledges that one, behind which the server goes on.
+    /// 3.10.7.3) and acknowledges that one, behind which the server goes on. Whether it is not the last.
     #[cold]
-    fn choose(&mut self, dir: Direction, segment: &Segment) {
+    fn chooses(&mut self, dir: Direction, segment: &Segment) -> bool {
         let ack = segment.flags.has(TcpFlags::ACK).then_some(segment.ack);
         for (side, number) in [(dir.reversed(), ack), (dir, Some(segment.seq))] {
             let taken = self.openings[side.index()].as_mut();
@@ -302,8 +297,10 @@ impl Handshake {
             {
                 std::mem::swap(taken, chosen);
                 self.answer_ns = self.took_to_answer(side);
+                return true;
             }
         }
+        false
     }
 
     // Within the other it would have each ACK save registers for it.

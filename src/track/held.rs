@@ -117,9 +117,9 @@ impl HalfFlow {
     pub(super) fn note_released(&mut self, segments: u32) -> u16 {
         let segments = u16::try_from(segments).unwrap_or(u16::MAX);
         let told = self.acks.dup_run.saturating_add(self.acks.still_held);
-        self.acks.still_held = told.saturating_sub(segments.saturating_sub(1));
-        if self.acks.still_held > 0 && self.is_none_told() {
-            self.acks.still_held = 0;
+        if told > 0 {
+            let left = told.saturating_sub(segments.saturating_sub(1));
+            self.acks.still_held = if self.is_none_told() { 0 } else { left };
         }
         segments
     }

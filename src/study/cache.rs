@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 9;
+const SHAPE: u32 = 10;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -172,6 +172,7 @@ struct RunShape {
     capacity_refuted: bool,
     /// Before, behind; none where it is not known.
     captured: Option<bool>,
+    window_beyond_ns: Option<i64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -222,6 +223,7 @@ impl RunShape {
                 LinkSide::Unknown => None,
                 side => Some(side == LinkSide::Behind),
             },
+            window_beyond_ns: run.shortfall.window_beyond_ns,
         }
     }
 
@@ -257,6 +259,7 @@ impl RunShape {
                 buffer_refuted: self.buffer_refuted,
                 capacity_refuted: self.capacity_refuted,
                 captured: self.captured.map_or(LinkSide::Unknown, side_of),
+                window_beyond_ns: self.window_beyond_ns,
             },
         })
     }

@@ -21,6 +21,7 @@ use crate::observe::{Bin, DelayDistribution, Span};
 use crate::time::CaptureTime;
 
 pub use series::{SeriesKind, SeriesPoint};
+use windowed::{behind_all, no_whole_bin, within_capture};
 
 /// Bins of a flow's samples that are made up where nothing happened; a flow that lasts longer has
 /// samples only of bins in which something did.
@@ -82,6 +83,8 @@ pub struct Shortfall {
     pub capacity_refuted: bool,
     /// On which side of the link it was captured (METRICS.md Y2): behind it round-trip times lack the queue there.
     pub captured: LinkSide,
+    /// For so long its window would go on behind the last record, in ns, where whole bins of it do; it ends there.
+    pub window_beyond_ns: Option<i64>,
 }
 
 impl Shortfall {
@@ -161,6 +164,7 @@ impl RunMeasure {
         if let Some(late) = window.and_then(|(start, _)| behind_all(start, &spans)) {
             return Err(late);
         }
+        let (window, window_beyond_ns) = within_capture(window, span.last);
         let mut run = Run {
             capture,
             options,
@@ -173,10 +177,7 @@ impl RunMeasure {
             run.captured = run.side();
         }
         if window.is_some_and(|window| run.whole_bins(window).is_none()) {
-            return Err(format!(
-                "its window holds no whole bin of {} ms: make it longer, or `bin` in [analysis] shorter",
-                options.config.bin_ns as f64 / 1e6
-            ));
+            return Err(no_whole_bin(options.config.bin_ns, window_beyond_ns));
         }
         let empty_rtts_ns = run.empty_rtts_ns();
         let with_paths = flows.iter().zip(empty_rtts_ns);
@@ -186,6 +187,7 @@ impl RunMeasure {
         let mut shortfall = Shortfall {
             given_up: capture.given_up,
             captured: run.captured,
+            window_beyond_ns: run.bins_beyond(window_beyond_ns),
             ..Shortfall::default()
         };
         shortfall.add_damage(&capture.files);
@@ -202,20 +204,6 @@ impl RunMeasure {
             shortfall,
         })
     }
-}
-
-/// What to say of a window that begins when all flows have ended; none where one has not.
-fn behind_all(start: CaptureTime, spans: &[Span]) -> Option<String> {
-    let first = spans.iter().map(|span| span.first).min()?;
-    let last = spans.iter().map(|span| span.last).max()?;
-    let seconds = |at: CaptureTime| at.since(first) as f64 / 1e9;
-    (start > last).then(|| {
-        format!(
-            "its window begins {:.1} s after the first payload, the last one is after {:.1} s",
-            seconds(start),
-            seconds(last)
-        )
-    })
 }
 
 /// Why no flow counts.

@@ -179,6 +179,49 @@ fn a_flow_that_sends_nothing_in_the_window_is_said() {
     }
 }
 
+/// The last record is A's last ACK, 4.005 s after its first packet; 1000 bytes are acknowledged every 10 ms.
+#[test]
+fn a_window_ends_where_its_capture_does() {
+    const START_NS: i64 = 1_000_000_000;
+    let folder = folder_with(long_and_short());
+    for (window, until_ns, said) in [
+        ("1s+3s", 4_000_000_000, None),
+        // The part of a bin at its end counts with a window or without.
+        ("1s+3050ms", 4_005_000_001, None),
+        (
+            "1s+10s",
+            4_005_000_001,
+            Some(
+                "for 7.0 s when the capture has ended, and ends with its last record: 3.0 of 10.0 s count",
+            ),
+        ),
+    ] {
+        let results = study(folder.path(), window);
+        let run = &results.runs[0];
+        let end_ns = run.window_ns.map(|(_, end)| end);
+        assert_eq!(end_ns, Some(START_NS + until_ns), "{window}");
+        let goodput_bps = run.flows[0].measure.values.get(Metric::GoodputBps);
+        assert_eq!(goodput_bps, Some(800_000.0), "{window}");
+        let warning = warnings_of(folder.path());
+        let words = "warning: 1.pcap: its window goes on ";
+        assert_eq!(warning.contains(words), said.is_some(), "{warning}");
+        assert!(warning.contains(said.unwrap_or("")), "{warning}");
+        // A run that was kept is told as one that was analysed.
+        assert_eq!(warnings_of(folder.path()), warning);
+    }
+    let run = &study(folder.path(), "3950ms+10s").runs[0];
+    let error = "its window holds no whole bin of 100 ms before the last record: make it begin earlier, or `bin` in [analysis] shorter";
+    assert_eq!(run.error.as_deref(), Some(error));
+}
+
+/// What `ccanalyze study` says of the study in this folder.
+fn warnings_of(folder: &Path) -> String {
+    let args = ["study", "s.toml", "--out", "s", "--no-charts"];
+    let run = run(folder, &args);
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    run.stderr
+}
+
 /// Two flows of which nothing is acknowledged from 1 s on, though they go on sending.
 #[test]
 fn a_run_that_got_nothing_in_its_window_has_a_goodput_of_0_as_its_flows_have() {

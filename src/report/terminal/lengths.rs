@@ -6,7 +6,7 @@ use crate::metric::stats;
 use crate::study::{Metric, StudyFlow, StudyResults, StudyRun};
 
 use super::counted;
-use super::studies::labelled;
+use super::studies::{first_of, labelled};
 
 /// So many times the length of another group's runs is another length.
 const LONGER: f64 = 1.1;
@@ -36,6 +36,21 @@ pub(super) fn windows_of_different_length(results: &StudyResults) -> Option<Stri
             "runs count over different lengths of time, those of {short} over {shortest:.1} s and those of {long} over {longest:.1} s in the mean: counts and bytes of such groups (`retransmitted_packets`, `queue_dropped_packets`, `acked_bytes`) differ for that alone, and rates (`retransmission_rate`, `overhead`) where slow start, and what was in flight when a flow was reset, count in the ones and not in the others; `window` makes runs as long as each other"
         )
     })
+}
+
+/// Runs whose window would go on when their capture has ended, in which nobody knows what passed; one is said of all.
+pub(super) fn windows_beyond_captures(results: &StudyResults) -> Option<String> {
+    first_of(results.runs.iter().filter_map(|run| {
+        let beyond_ns = run.shortfall.window_beyond_ns?;
+        let (start_ns, end_ns) = run.window_ns?;
+        let counted_ns = end_ns - start_ns;
+        let [beyond, counted, meant] =
+            [beyond_ns, counted_ns, counted_ns + beyond_ns].map(|ns| ns as f64 / 1e9);
+        let said = format!(
+            "its window goes on for {beyond:.1} s when the capture has ended, and ends with its last record: {counted:.1} of {meant:.1} s count"
+        );
+        Some((run.name.as_str(), said))
+    }))
 }
 
 /// That few of the flows that run to their end had come to it when their captures ended, so that means of completion times

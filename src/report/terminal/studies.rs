@@ -10,7 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
-use super::lengths::{few_completions, windows_of_different_length};
+use super::lengths::{few_completions, windows_beyond_captures, windows_of_different_length};
 use super::queues::{
     captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
     side_not_known,
@@ -28,6 +28,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         flows_above_capacity(results),
         traces_beside_runs(results),
         silent_in_window(results),
+        windows_beyond_captures(results),
         windows_of_different_length(results),
         few_completions(results),
         refuted_buffers(results),

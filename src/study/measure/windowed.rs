@@ -3,7 +3,7 @@
 use super::Run;
 use crate::analyze::Flow;
 use crate::metric;
-use crate::observe::Bin;
+use crate::observe::{Bin, Span};
 use crate::study::metrics::{Metric, Values};
 use crate::study::window::{BinRange, whole_bins};
 use crate::time::CaptureTime;
@@ -19,6 +19,13 @@ impl Run<'_> {
         let span_ns = (start.since(origin), end.since(origin));
         let (first, last) = whole_bins(span_ns, self.bin_ns());
         (first < last).then(|| ((first, last), self.start_of(first), self.start_of(last)))
+    }
+
+    /// How much longer the window would be, `beyond_ns`, where whole bins of it are left out for that.
+    pub(super) fn bins_beyond(&self, beyond_ns: i64) -> Option<i64> {
+        let (start, end) = self.window?;
+        let after_last = |end| self.whole_bins((start, end)).map(|(bins, _, _)| bins.1);
+        (after_last(end.plus_ns(beyond_ns)) > after_last(end)).then_some(beyond_ns)
     }
 
     /// The bins of a flow that count.
@@ -85,6 +92,45 @@ impl Run<'_> {
         }
         values
     }
+}
+
+/// What to say of a window that begins when all flows have ended; none where one has not.
+pub(super) fn behind_all(start: CaptureTime, spans: &[Span]) -> Option<String> {
+    let first = spans.iter().map(|span| span.first).min()?;
+    let last = spans.iter().map(|span| span.last).max()?;
+    let seconds = |at: CaptureTime| at.since(first) as f64 / 1e9;
+    (start > last).then(|| {
+        format!(
+            "its window begins {:.1} s after the first payload, the last one is after {:.1} s",
+            seconds(start),
+            seconds(last)
+        )
+    })
+}
+
+/// A window, no longer than the capture whose `last` record this is: what passed later nobody knows. And how much longer
+/// it would be, in ns.
+pub(super) fn within_capture(
+    window: Option<(CaptureTime, CaptureTime)>,
+    last: CaptureTime,
+) -> (Option<(CaptureTime, CaptureTime)>, i64) {
+    let known_until = last.plus_ns(1);
+    let beyond_ns = window.map_or(0, |(_, end)| end.since(known_until).max(0));
+    let within = window.map(|(start, end)| (start, end.min(known_until)));
+    (within, beyond_ns)
+}
+
+/// What to say of a window that is shorter than a bin, after so much of it was left out as the capture had ended.
+pub(super) fn no_whole_bin(bin_ns: i64, beyond_ns: i64) -> String {
+    let bin_ms = bin_ns as f64 / 1e6;
+    let (before, remedy) = if beyond_ns > 0 {
+        (" before the last record", "begin earlier")
+    } else {
+        ("", "longer")
+    };
+    format!(
+        "its window holds no whole bin of {bin_ms} ms{before}: make it {remedy}, or `bin` in [analysis] shorter"
+    )
 }
 
 /// Sets the round-trip times of these bins of a flow.

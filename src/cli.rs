@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use crate::analyze::{Analysis, CaptureInput, Config, Watch};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, Watch};
 use crate::capture::CaptureSource;
 use crate::report::{self, ReportError, tables, terminal};
 use crate::table::{RunTables, SegmentTable};
@@ -78,7 +78,7 @@ fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let analysis = analyse(plan.inputs, &config, quiet);
     terminal::report_damage(&analysis, &args::commands());
     let mut captures = analysis.captures.iter();
-    if captures.all(|capture| capture.records == 0 && !capture.errors.is_empty()) {
+    if captures.all(is_unread) {
         terminal::say("nothing was written: no capture could be read");
         return Ok(ExitStatus::Failed);
     }
@@ -98,6 +98,14 @@ fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     } else {
         ExitStatus::Complete
     })
+}
+
+/// Whether nothing could be read of a capture. Of a pipe that had given the header of a file and no packet yet when the
+/// run was told to stop, that is known, and that it was no more.
+fn is_unread(capture: &CaptureAnalysis) -> bool {
+    let is_begun = !capture.files.is_empty();
+    let mut errors = capture.errors.iter();
+    capture.records == 0 && errors.any(|error| !(is_begun && error.is_interrupted()))
 }
 
 /// Analyses captures, and shows how far that is.

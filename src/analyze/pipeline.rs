@@ -75,16 +75,18 @@ impl<'a> Source<'a> {
     fn next(&mut self, batch: &mut Batch) -> bool {
         loop {
             if self.begun && self.watch.is_stopped() && !self.reader.is_at_end() {
-                let (name, records) = (self.name.clone().into(), self.gathered.records());
-                self.errors.push(CaptureError::interrupted(name, records));
+                self.note_interruption();
                 return false;
             }
             self.begun = true;
             match self.reader.read_window(&mut self.window) {
                 Ok(true) => self.decode(batch),
                 Ok(false) => return false,
-                // Said above.
-                Err(error) if error.is_interrupted() => continue,
+                // Before the first record of a pipe, which has ended with it.
+                Err(error) if error.is_interrupted() => {
+                    self.note_interruption();
+                    return false;
+                }
                 // A damaged file of several does not end the capture.
                 Err(error) => {
                     self.errors.push(error);
@@ -105,6 +107,12 @@ impl<'a> Source<'a> {
         let records = self.window.len() as u64;
         self.gathered.take(batch, records, self.config);
         true
+    }
+
+    /// That the run was told to stop when so many records had been read.
+    fn note_interruption(&mut self) {
+        let (name, records) = (self.name.clone().into(), self.gathered.records());
+        self.errors.push(CaptureError::interrupted(name, records));
     }
 
     /// Decodes the window into the chunks of `batch`.

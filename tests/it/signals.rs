@@ -118,6 +118,26 @@ fn the_first_signal_writes_what_was_read() {
     }
 }
 
+/// Of a quiet interface a pipe has the header of the file alone, which `tcpdump -U` writes at once.
+#[test]
+fn a_signal_before_the_first_packet_is_an_interruption_too() {
+    let bytes = fs::read(capture("drop-one.pcap")).unwrap();
+    for name in ["-INT", "-TERM"] {
+        let mut run = Waiting::having_read(&bytes[..24], &["--no-charts"]);
+        run.signal(name);
+        let (status, said) = run.end();
+        let unread = "standard input: was not read to its end: the run was interrupted";
+        assert!(said.contains(unread), "{said}");
+        assert_eq!(status, Some(1), "{said}");
+        let captures = fs::read_to_string(run.folder.path().join("r.captures.csv")).unwrap();
+        assert!(captures.contains("interrupted"), "{captures}");
+        let mut shown = String::new();
+        let stdout = run.child.stdout.as_mut().unwrap();
+        stdout.read_to_string(&mut shown).unwrap();
+        assert!(!shown.contains("check the interface"), "{shown}");
+    }
+}
+
 #[test]
 fn the_second_signal_ends_the_run_and_leaves_nothing() {
     // What was read until the first signal takes longer to be written than the second to come.

@@ -141,6 +141,7 @@ mod tests {
                 header_bytes: a,
                 packet_bytes: b,
                 delivered_bps: Some(c),
+                clock_step_ns: bytes[1] as u32,
             };
             let found = [
                 rate_bps(bytes[0], interval_ns),

@@ -217,7 +217,19 @@ impl CaptureAnalysis {
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
         let connections = connections_ahead(&self.connections, Wanted::Outlines);
-        connections.flat_map(|(id, connection)| Flow::all_of(*id, connection.parts()))
+        let clock_step_ns = self.clock_step_ns();
+        connections
+            .flat_map(move |(id, connection)| Flow::all_of(*id, connection.parts(), clock_step_ns))
+    }
+
+    /// Step of its clock, in ns, by the word of its files, the coarsest of several; 0 where it is finer than 1 ns, or
+    /// none says.
+    fn clock_step_ns(&self) -> u32 {
+        let steps = self.files.iter().filter_map(|file| file.resolution);
+        steps
+            .map(|resolution| resolution.step_ns() as u32)
+            .max()
+            .unwrap_or(0)
     }
 }
 

@@ -17,17 +17,21 @@ pub struct Flow<'a> {
     pub connection_id: u64,
     /// What was kept of it.
     pub record: FlowRecord<'a>,
+    /// Step of the clock of its capture, in ns, by the word of its files; 0 where they say none.
+    pub clock_step_ns: u32,
 }
 
 impl<'a> Flow<'a> {
-    /// Those of a connection, forward before reverse.
+    /// Those of a connection of a capture with this clock, forward before reverse.
     pub(super) fn all_of(
         connection_id: u64,
         connection: RecordParts<'a>,
+        clock_step_ns: u32,
     ) -> impl Iterator<Item = Self> {
         connection.flows().map(move |record| Self {
             connection_id,
             record,
+            clock_step_ns,
         })
     }
 

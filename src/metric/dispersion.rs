@@ -32,6 +32,8 @@ pub struct Dispersion<'a> {
     pub packet_bytes: f64,
     /// What the flow was delivered for a second (METRICS.md R7), in bit/s: no link is slower.
     pub delivered_bps: Option<f64>,
+    /// Step of the clock, in ns, as far as its capture says; 0 where it does not.
+    pub clock_step_ns: u32,
 }
 
 /// The narrowest link that a flow passed.
@@ -94,7 +96,8 @@ impl Dispersion<'_> {
 
     /// Logarithms of the rates in bit/s.
     fn logs(&self, steps: &[Step]) -> Vec<f64> {
-        let told_ns = TICKS_MIN.saturating_mul(tick_ns(steps.iter().copied()).unwrap_or(0));
+        let shown_ns = tick_ns(steps.iter().copied()).unwrap_or(0);
+        let told_ns = TICKS_MIN.saturating_mul(shown_ns.max(self.clock_step_ns));
         let log = |(index, step): (usize, &Step)| {
             // Quicker than all others, by nobody knows how much: no two agree.
             if step.ns < told_ns {
@@ -349,6 +352,7 @@ mod tests {
             header_bytes: 52.0,
             packet_bytes: 1448.0,
             delivered_bps: None,
+            clock_step_ns: 0,
         }
     }
 
@@ -389,9 +393,9 @@ mod tests {
         }
     }
 
-    /// Packets of 1.2 ms, stamped by a clock that is read in steps of so many ns.
-    fn stamped(tick_ns: u32) -> Vec<Step> {
-        let stamp = |packet: u32| packet * PACKET.ns / tick_ns * tick_ns;
+    /// Packets so far apart, stamped by a clock that is read in steps of so many ns.
+    fn stamped(packet_ns: u32, tick_ns: u32) -> Vec<Step> {
+        let stamp = |packet: u32| packet * packet_ns / tick_ns * tick_ns;
         let steps = (0..200).map(|packet| Step {
             ns: stamp(packet + 1) - stamp(packet),
             ..PACKET
@@ -418,13 +422,27 @@ mod tests {
 
     #[test]
     fn clocks_that_stamp_packets_alike_tell_no_rate_by_their_ticks() {
-        let steps = stamped(10_000_000);
+        let steps = stamped(PACKET.ns, 10_000_000);
         assert!(steps.iter().any(|step| step.ns == 0));
         assert_eq!(shown(&steps, &steps).link_bps(), None);
         // Fine enough, though some packets come at once.
-        let mut steps = stamped(100_000);
+        let mut steps = stamped(PACKET.ns, 100_000);
         steps.extend([Step { ns: 0, ..PACKET }; 10]);
         assert!(is_10_mbit(shown(&steps, &steps).link_bps()));
+    }
+
+    /// At 10 Gbit/s packets are 1.2 us apart: 1 or 2 us by a clock that counts these, and never 0.
+    #[test]
+    fn a_clock_that_stamps_no_two_packets_alike_tells_no_rate_by_its_steps_either() {
+        let steps = stamped(1200, 1000);
+        assert!(steps.iter().all(|step| step.ns > 0));
+        let mut shown = shown(&steps, &steps);
+        assert!(shown.link_bps().is_some_and(|bps| bps > 11e9));
+        shown.clock_step_ns = 1000;
+        assert_eq!(shown.link_bps(), None);
+        // At 10 Mbit/s they are 1200 of its steps apart.
+        (shown.data, shown.acks) = (&[PACKET; 40], &[PACKET; 40]);
+        assert!(is_10_mbit(shown.link_bps()));
     }
 
     #[test]

@@ -2,15 +2,48 @@
 
 use std::io::Write as _;
 
+use ccanalyze::Analysis;
+use ccanalyze::analyze::Config;
+
 use super::cli::run;
 use super::support::{RAW_US, RECORD_HEADER, capture, field, flows_of, records};
-use super::wire::{ETHERNET, Format, Packet, block, packet_block, section_block};
+use super::wire::{ETHERNET, Format, Packet, block, packet_block, section_block, tcp4};
 
 /// What the packets of `drop-one.pcap` are written as here.
 pub(super) const ETHERNET_US: Format = Format {
     link: ETHERNET,
     ..RAW_US
 };
+
+/// A file of microseconds, in which packets are 1 or 2 of them apart, may be of a link of 4 or of 10 Gbit/s; one of
+/// nanoseconds says that they were just so far apart (METRICS.md R8).
+#[test]
+fn steps_of_the_clock_that_the_file_names_are_no_rate_of_a_link() {
+    let ends = [([10, 0, 0, 1], 1001), ([10, 0, 0, 2], 80)];
+    let mut packets = Vec::new();
+    for index in 0..200_u32 {
+        let (at_ns, seq) = (i64::from(index * 6 / 5) * 1000, 1 + 1000 * index);
+        let data = tcp4(ends, [seq, 1], 0x10, 1000);
+        packets.push(Packet::ipv4(at_ns, data));
+        let ack = tcp4([ends[1], ends[0]], [1, seq + 1000], 0x10, 0);
+        packets.push(Packet::ipv4(at_ns + 5_000_000, ack));
+    }
+    packets.sort_by_key(|packet| packet.at_ns);
+    for (tick_ns, is_told) in [(1000, false), (1, true)] {
+        let format = Format {
+            tick_ns,
+            ..Format::RAW
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quick.pcap");
+        std::fs::write(&path, format.file(&packets)).unwrap();
+        let config = Config::default();
+        let analysis = Analysis::of([&path], &config);
+        let mut flows = analysis.captures[0].flows();
+        let link = flows.next().unwrap().link(config.bin_ns);
+        assert_eq!(link.is_some(), is_told, "{link:?}");
+    }
+}
 
 #[test]
 fn the_format_of_a_capture_changes_no_flow() {

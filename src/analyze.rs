@@ -43,7 +43,7 @@ pub(crate) use first::keep_first;
 pub(crate) use flow::all_ahead;
 #[cfg(feature = "charts")]
 pub(crate) use flow::counts_beside;
-pub use flow::{Flow, Limited, Quality};
+pub use flow::{Flow, Limited, OfCapture, Quality};
 pub use frames::FrameIndex;
 pub use link::{LinkRates, LinkSide, is_behind_link};
 pub use memory::GivenUp;

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::directions::{counts_towards_capacity, goes_the_main_way};
-use super::flow::{Flow, all_ahead};
+use super::flow::{Flow, OfCapture, all_ahead};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
@@ -182,7 +182,7 @@ impl CaptureAnalysis {
             return totals;
         }
         // Not while others wait for it: on a pool, whoever sums them up may be handed one of those on the way.
-        let totals = CaptureTotals::of(&self.connections);
+        let totals = CaptureTotals::of(&self.connections, self.of_capture());
         self.totals.get_or_init(|| totals)
     }
 
@@ -217,19 +217,18 @@ impl CaptureAnalysis {
     /// The flows, by connection, forward before reverse.
     pub fn flows(&self) -> impl Iterator<Item = Flow<'_>> {
         let connections = connections_ahead(&self.connections, Wanted::Outlines);
-        let clock_step_ns = self.clock_step_ns();
-        connections
-            .flat_map(move |(id, connection)| Flow::all_of(*id, connection.parts(), clock_step_ns))
+        let within = self.of_capture();
+        connections.flat_map(move |(id, connection)| Flow::all_of(*id, connection.parts(), within))
     }
 
-    /// Step of its clock, in ns, by the word of its files, the coarsest of several; 0 where it is finer than 1 ns, or
-    /// none says.
-    fn clock_step_ns(&self) -> u32 {
+    /// What bears on each of its flows.
+    fn of_capture(&self) -> OfCapture {
         let steps = self.files.iter().filter_map(|file| file.resolution);
-        steps
-            .map(|resolution| resolution.step_ns() as u32)
-            .max()
-            .unwrap_or(0)
+        let steps_ns = steps.map(|resolution| resolution.step_ns() as u32);
+        OfCapture {
+            clock_step_ns: steps_ns.max().unwrap_or(0),
+            has_put_away: self.cut_by_limit > 0,
+        }
     }
 }
 

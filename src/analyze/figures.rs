@@ -112,6 +112,15 @@ impl<'a> FlowFigures<'a> {
             && copies.saturating_mul(4) >= incidents.data_segments(self.outline().data_packets)
     }
 
+    /// Bytes that were acknowledged and never seen (METRICS.md C6), `is_opening_seen` telling whether its SYN was; `None`
+    /// where they may have been seen of a connection that was put away, which this one goes on.
+    #[must_use]
+    pub(crate) fn unseen_bytes(&self, is_opening_seen: bool) -> Option<u64> {
+        let may_go_on = self.flow.within.has_put_away && !is_opening_seen;
+        let unseen_bytes = self.state().unseen_bytes;
+        unseen_bytes.filter(|&bytes| bytes == 0 || !may_go_on)
+    }
+
     /// Payload that passed, each byte once as far as that can be told (METRICS.md C4): of UDP all of it.
     #[must_use]
     pub fn seen_bytes(&self) -> u64 {
@@ -217,25 +226,29 @@ impl<'a> FlowFigures<'a> {
         let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
         let state = self.state();
         let unseen = state.unseen_bytes.unwrap_or(0);
+        let is_opening_seen = handshake.opening(dir).is_some();
+        let is_known_unseen = self
+            .unseen_bytes(is_opening_seen)
+            .is_some_and(|bytes| bytes > 0);
         let (closing, acked) = (handshake.closing(), state.acked_bytes);
         let is_left = acked.is_some_and(|acked| acked < state.unique_bytes.saturating_add(unseen));
         let is_tcp = self.flow.tcp().is_some();
         [
             (Quality::Udp, !is_tcp),
-            (
-                Quality::MidStream,
-                is_tcp && handshake.opening(dir).is_none(),
-            ),
+            (Quality::MidStream, is_tcp && !is_opening_seen),
             (Quality::NoHandshake, is_tcp && !both),
             (Quality::OneWay, self.is_one_way(facts)),
-            (Quality::RecordsDropped, unseen > 0),
+            (Quality::RecordsDropped, is_known_unseen),
             // Of a flow's ACKs, too: their options and times tell as much of it as its own.
             (Quality::HeadersCut, facts.headers_cut != [0; 2]),
             (Quality::SuperSegments, incidents.super_segments > 0),
             (Quality::LengthsFromFrame, incidents.lengths_from_frame > 0),
             (Quality::Copies, self.has_copies(incidents)),
             (Quality::ClockSteppedBack, facts.clock_steps_back != [0; 2]),
-            (Quality::LimitHit, facts.cut_by_limit),
+            (
+                Quality::LimitHit,
+                facts.cut_by_limit || (unseen > 0 && !is_known_unseen),
+            ),
             (Quality::SeriesCut, self.flow.record.series().is_cut()),
             (Quality::StraySegments, state.strays > 0),
             (

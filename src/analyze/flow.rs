@@ -17,21 +17,31 @@ pub struct Flow<'a> {
     pub connection_id: u64,
     /// What was kept of it.
     pub record: FlowRecord<'a>,
-    /// Step of the clock of its capture, in ns, by the word of its files; 0 where they say none.
+    /// What of its capture bears on it.
+    pub within: OfCapture,
+}
+
+/// What of a capture bears on each of its flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfCapture {
+    /// Step of its clock, in ns, by the word of its files, the coarsest of several; 0 where it is finer than 1 ns, or none
+    /// says.
     pub clock_step_ns: u32,
+    /// Connections were put away by a limit: what goes on of them is another one, as if it had begun before the capture.
+    pub has_put_away: bool,
 }
 
 impl<'a> Flow<'a> {
-    /// Those of a connection of a capture with this clock, forward before reverse.
+    /// Those of a connection, forward before reverse.
     pub(super) fn all_of(
         connection_id: u64,
         connection: RecordParts<'a>,
-        clock_step_ns: u32,
+        within: OfCapture,
     ) -> impl Iterator<Item = Self> {
         connection.flows().map(move |record| Self {
             connection_id,
             record,
-            clock_step_ns,
+            within,
         })
     }
 
@@ -235,7 +245,8 @@ pub enum Quality {
     NoHandshake,
     /// Nothing of the other direction was seen: no ACKs, no round trips.
     OneWay,
-    /// Bytes were acknowledged that the capture never saw: it dropped records, or started late.
+    /// Bytes were acknowledged that the capture never saw: it dropped records, or started late. Not where they may have
+    /// been seen of a connection that was put away.
     RecordsDropped,
     /// The snap length cut TCP headers of the flow or of its ACKs: options may be missing.
     HeadersCut,
@@ -247,8 +258,8 @@ pub enum Quality {
     Copies,
     /// The capture's clock stepped back.
     ClockSteppedBack,
-    /// The connection was put away because too many were alive, or more of its segments were in flight than are
-    /// remembered.
+    /// The connection was put away because too many were alive, or goes on from one that was, as far as what was
+    /// acknowledged tells; or more of its segments were in flight than are remembered.
     LimitHit,
     /// There were too many bins, or no memory for them: its series ends early, or is missing.
     SeriesCut,

@@ -170,7 +170,7 @@ impl Flow<'_> {
             header_bytes: headers as f64 / summary.packets as f64,
             packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
             delivered_bps: observe::delivery_bps_max([self.record.series().bins()], bin_ns),
-            clock_step_ns: self.clock_step_ns,
+            clock_step_ns: self.within.clock_step_ns,
         }
         .link()
     }

@@ -2,7 +2,7 @@
 
 use super::capture::connections_ahead;
 use super::figures::FlowFigures;
-use super::flow::Flow;
+use super::flow::{Flow, OfCapture};
 use super::parts::in_parts;
 use crate::metric;
 use crate::observe::{ConnectionFacts, ConnectionRecord, RecordParts, Span, Wanted};
@@ -23,11 +23,11 @@ pub struct CaptureTotals {
 }
 
 impl CaptureTotals {
-    pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)]) -> Self {
+    pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)], within: OfCapture) -> Self {
         let of_part = |part: &[(u64, Box<ConnectionRecord>)]| {
             let mut totals = Self::default();
             for (id, connection) in connections_ahead(part, Wanted::All) {
-                totals.add(*id, connection.parts());
+                totals.add(*id, connection.parts(), within);
             }
             totals
         };
@@ -41,11 +41,10 @@ impl CaptureTotals {
         self.delivered.end()
     }
 
-    fn add(&mut self, connection_id: u64, connection: RecordParts<'_>) {
+    fn add(&mut self, connection_id: u64, connection: RecordParts<'_>, within: OfCapture) {
         let (facts, are_seen) = (connection.facts(), connection.are_openings_seen());
         self.quality.add_connection(&facts);
-        // Nothing of these depends on how finely the clock counts.
-        for flow in Flow::all_of(connection_id, connection, 0) {
+        for flow in Flow::all_of(connection_id, connection, within) {
             let figures = flow.figures();
             self.flows += 1;
             self.ip_bytes += figures.outline().ip_bytes;
@@ -187,7 +186,7 @@ impl CaptureQuality {
         facts: &ConnectionFacts,
     ) {
         let incidents = figures.incidents();
-        self.unseen_bytes += figures.state().unseen_bytes.unwrap_or(0);
+        self.unseen_bytes += figures.unseen_bytes(is_opening_seen).unwrap_or(0);
         self.duplicate_packets += incidents.duplicate_packets;
         self.super_segments += incidents.super_segments;
         self.lengths_from_frame += incidents.lengths_from_frame;
@@ -240,7 +239,8 @@ mod tests {
         assert!(all.delivered().is_some() && capture.connections.len() > 1);
         for end in 0..=capture.connections.len() {
             let (first, rest) = capture.connections.split_at(end);
-            assert_eq!(CaptureTotals::of(first).with(CaptureTotals::of(rest)), *all);
+            let of = |part| CaptureTotals::of(part, OfCapture::default());
+            assert_eq!(of(first).with(of(rest)), *all);
         }
     }
 

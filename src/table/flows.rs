@@ -200,7 +200,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "payload_bytes" "C3" Count |row| Some(row.summary.payload_bytes);
     "unique_bytes" "C4" Count |row| Some(row.tcp()?.figures.state().unique_bytes);
     "acked_bytes" "C5" Count |row| row.figures.state().acked_bytes;
-    "unseen_bytes" "C6" Count |row| row.figures.state().unseen_bytes;
+    "unseen_bytes" "C6" Count |row| row.figures.unseen_bytes(row.opening().is_some());
     "goodput_bps" "G1" Real |row| row.goodput_bps;
     "goodput_basis" "G1" Name |row| row.goodput_bps.and(row.figures.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" });
     "throughput_bps" "G2" Real |row| row.figures.throughput_bps();

@@ -139,6 +139,61 @@ fn each_option_bounds_what_it_is_said_to_bound() {
     }
 }
 
+/// Whoever is put away while its data is under way goes on with ACKs of what no longer counts as its own. Of one file all
+/// is there; the other one lacks a packet of each flow.
+#[test]
+fn what_was_put_away_is_no_loss_of_the_capture() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = 7 * 1000 + 1;
+    for (name, lacks) in [("whole.pcap", false), ("lacks.pcap", true)] {
+        let mut packets = Vec::new();
+        for at in 0..20_u32 {
+            for port in 1000..1064_u16 {
+                let ends = [([10, 0, 0, 1], port), ([10, 0, 0, 2], 80)];
+                let seq = 1 + 1000 * at;
+                let at_ns = i64::from(at) * 10_000_000 + i64::from(port) * 1000;
+                if !(lacks && seq == missing) {
+                    let data = tcp4(ends, [seq, 1], 0x10, 1000);
+                    packets.push(Packet::ipv4(at_ns, data));
+                }
+                let ack = tcp4([ends[1], ends[0]], [1, seq + 1000], 0x10, 0);
+                packets.push(Packet::ipv4(at_ns + 15_000_000, ack));
+            }
+        }
+        packets.sort_by_key(|packet| packet.at_ns);
+        fs::write(folder.path().join(name), pcap(packets)).unwrap();
+    }
+    for (name, options, lacks) in [
+        ("whole.pcap", &[][..], false),
+        ("lacks.pcap", &[][..], true),
+        ("whole.pcap", &["--max-flows", "32"][..], false),
+    ] {
+        let args = [&[name, "--out", "r.jsonl", "--no-charts"][..], options].concat();
+        let run = run(folder.path(), &args);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let all = rows(&folder.path().join("r.captures.jsonl"));
+        let unseen_bytes = if lacks { 64 * 1000 } else { 0 };
+        assert_eq!(all[0]["unseen_bytes"], unseen_bytes, "{name} {options:?}");
+        let is_said = run.stderr.contains("that the capture never saw");
+        assert_eq!(is_said, lacks, "{name} {options:?}");
+        let mut not_known = 0;
+        for flow in rows(&folder.path().join("r.jsonl")) {
+            let quality = flow["quality"].as_str().unwrap();
+            let has = |word: &str| quality.split(',').any(|said| said == word);
+            assert_eq!(
+                has("records_dropped"),
+                lacks,
+                "{name} {options:?}: {quality}"
+            );
+            if flow["unseen_bytes"].is_null() {
+                assert!(has("limit_hit"), "{name} {options:?}: {quality}");
+                not_known += 1;
+            }
+        }
+        assert_eq!(not_known > 0, !options.is_empty(), "{name} {options:?}");
+    }
+}
+
 #[test]
 fn packets_in_tunnels_are_followed_along_a_path_by_what_is_outermost_where_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();

@@ -99,6 +99,34 @@ pub(super) fn is_table(name: &str) -> bool {
     ends_in(name, &TABLE_ENDINGS)
 }
 
+/// The name of the first file of a capture that goes on in this one, and the number that this one has behind it: as
+/// `tcpdump -C` begins a new file when one is full, `x.pcap` goes on in `x.pcap1`; with `-W` there is `x.pcap0`.
+pub(super) fn further_part(name: &str) -> Option<(String, u64)> {
+    let numbered = without_compression(name);
+    let plain = numbered.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let number = numbered[plain.len()..].parse().ok()?;
+    let first = format!("{plain}{}", &name[numbered.len()..]);
+    is_capture(&first).then_some((first, number))
+}
+
+/// The second file of a capture that begins with this one, where it is there: see [`further_part`].
+pub(super) fn next_part(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let plain = without_compression(name);
+    let next = path.with_file_name(format!("{plain}1{}", &name[plain.len()..]));
+    next.is_file().then_some(next)
+}
+
+/// A name without the ending of a compression.
+pub(super) fn without_compression(name: &str) -> &str {
+    let mut endings = COMPRESSION_ENDINGS
+        .iter()
+        .filter(|ending| !ending.is_empty());
+    endings
+        .find_map(|ending| name.strip_suffix(ending))
+        .unwrap_or(name)
+}
+
 /// Whether a file ends so, compressed or not.
 fn ends_in(name: &str, endings: &[&str]) -> bool {
     let lower = name.to_lowercase();
@@ -112,6 +140,22 @@ fn ends_in(name: &str, endings: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_go_on_from_another_one_are_known_by_its_name_and_a_number() {
+        for (name, expected) in [
+            ("a/x.pcap1", Some(("a/x.pcap", 1))),
+            ("x.pcap0", Some(("x.pcap", 0))),
+            ("x.pcapng12.gz", Some(("x.pcapng.gz", 12))),
+            ("x.pcap", None),
+            ("x.pcap.gz", None),
+            ("x1.pcap", None),
+            ("x.csv1", None),
+        ] {
+            let expected = expected.map(|(first, number)| (first.to_owned(), number));
+            assert_eq!(further_part(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn templates_find_files_below_their_fixed_beginning() {

@@ -45,14 +45,17 @@ pub enum DraftError {
     },
     /// There is nothing to draft from.
     #[error(
-        "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}{}",
+        "{}: there are no captures in it (files that end in .pcap, .pcapng or .cap, compressed or not){}{}{}",
         display_name(path),
+        part.as_ref().map_or_else(String::new, |part| format!("; {part} is a part of one, as `tcpdump -C` leaves them: a run is one file, which `mergecap -w` makes of its parts")),
         if links.is_empty() { String::new() } else { format!("; links to folders are not followed: {}", shown(links)) },
         table.as_ref().map_or_else(String::new, |table| format!("; of what was measured already, such as {table}, no column has a name that says its metric: write a [[measured]] section with `files`, and below [measured.metrics] which column is what, such as goodput_bps = {{ column = \"NAME\", unit = \"Mbit\" }}"))
     )]
     NoCaptures {
         /// The folder.
         path: PathBuf,
+        /// A file that is a part of a capture.
+        part: Option<String>,
         /// A table that is there, in words.
         table: Option<String>,
         /// Links to folders that are in it.
@@ -96,6 +99,8 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         .into_iter()
         .map(|(name, _)| name)
         .partition(|name| files::is_capture(name));
+    let is_part = |name: &String| files::further_part(name).is_some();
+    let (parts, others): (Vec<String>, Vec<String>) = others.into_iter().partition(is_part);
     let tables: Vec<String> = others
         .into_iter()
         .filter(|name| files::is_table(name))
@@ -109,6 +114,7 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         (None, _) if measured.is_empty() => {
             return Err(DraftError::NoCaptures {
                 path: folder.to_path_buf(),
+                part: parts.into_iter().next(),
                 table: (tables.first()).map(|table| measured::described(folder, table)),
                 links,
             });
@@ -117,11 +123,26 @@ pub fn draft(folder: &Path, template: Option<&str>) -> Result<String, DraftError
         (Some(_), None) => of_names(folder, &names, &measured),
         (Some(example), Some(template)) => of_template(folder, &names, template, example)?,
     };
+    further_parts(&mut text, &parts);
     if !links.is_empty() {
         let links = shown(&links);
         let _ = writeln!(text, "\n# Left out: what links to folders lead to: {links}");
     }
     Ok(text)
+}
+
+/// Says of files that they are no captures of their own, and what makes a run of them.
+fn further_parts(text: &mut String, parts: &[String]) {
+    let first = parts.first().and_then(|part| files::further_part(part));
+    let Some((first, _)) = first else { return };
+    let why = "in which captures go on that began in others, as `tcpdump -C` begins a new file when one is full";
+    left_out(text, why, parts);
+    let first = first.rsplit('/').next().unwrap_or(&first);
+    let plain = files::without_compression(first);
+    let _ = writeln!(
+        text,
+        "# A run is one file: `mergecap -w whole/{plain} {plain}*` makes one of such parts, for `ccanalyze study init whole`."
+    );
 }
 
 /// A manifest for the captures that a template fits, which says of the others that they are left out.

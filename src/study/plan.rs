@@ -48,6 +48,8 @@ pub struct PlannedRun {
     pub captured: LinkSide,
     /// What was measured of it elsewhere; `None` where it is a capture, to be analysed.
     pub measured: Option<MeasuredRun>,
+    /// A file in which its capture goes on, by its name: as `tcpdump -C` leaves them.
+    pub next_part: Option<PathBuf>,
 }
 
 /// What one sample of a group of flows is.
@@ -219,6 +221,7 @@ fn planned_runs(
             .collect();
         runs.push(PlannedRun {
             name: draft.name.clone(),
+            next_part: files::next_part(&draft.path).filter(|_| measured.is_none()),
             path: draft.path.clone(),
             labels: values.clone(),
             flow_rules,

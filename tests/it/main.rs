@@ -42,6 +42,7 @@ mod studies;
 mod study;
 mod study_mistakes;
 mod study_pages;
+mod study_parts;
 mod study_queue;
 mod study_truth;
 mod study_warnings;

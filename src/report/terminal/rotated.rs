@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Quality};
 use crate::decode::Endpoint;
+use crate::study::{PlannedRun, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
-use super::called;
+use super::studies::first_of;
+use super::{called, counted};
 
 /// No more than so long passes between the last record of a file and the first one of the next, in ns, while a flow
 /// goes on.
@@ -55,4 +57,67 @@ fn goes_on(first: &CaptureAnalysis, second: &CaptureAnalysis) -> Option<(Endpoin
     goes_on
         .map(|flow| flow.ends())
         .find(|ends| begun.contains(ends))
+}
+
+/// What is said of runs that are parts of one capture.
+const ONE_FILE: &str = "a run is one file, which `mergecap -w` makes of its parts";
+
+/// Runs whose files go on in others, by their names, which are no runs.
+pub(super) fn runs_without_further_parts(plan: &StudyPlan) -> Option<String> {
+    let runs: HashSet<_> = plan.runs.iter().map(|run| run.path.as_path()).collect();
+    let said = |run: &PlannedRun| {
+        let next = run
+            .next_part
+            .as_deref()
+            .filter(|part| !runs.contains(part))?;
+        let next = next.file_name()?.to_string_lossy().into_owned();
+        Some(format!(
+            "{next} stands beside it, as `tcpdump -C` leaves the parts of one capture, and is not counted: {ONE_FILE}"
+        ))
+    };
+    let runs = plan.runs.iter();
+    first_of(runs.filter_map(|run| Some((run.name.as_str(), said(run)?))))
+}
+
+/// Runs in which flows go on from others: they are parts of one capture, and count as repetitions.
+pub(super) fn runs_of_one_capture(results: &StudyResults) -> Option<String> {
+    let runs = results.runs.iter();
+    let mut spans: Vec<_> = runs.filter_map(|run| Some((run.span_ns?, run))).collect();
+    spans.sort_by_key(|(span_ns, _)| *span_ns);
+    let pairs = spans
+        .array_windows()
+        .filter_map(|[(before, one), (after, next)]| {
+            let is_near = (0..=PAUSE_MAX_NS).contains(&after.0.saturating_sub(before.1));
+            let (sender, receiver) = flow_that_goes_on(one, next).filter(|_| is_near)?;
+            Some((one, next, sender, receiver))
+        });
+    let pairs: Vec<_> = pairs.collect();
+    let (one, next, sender, receiver) = pairs.first()?;
+    let more = match pairs.len() - 1 {
+        0 => String::new(),
+        more => format!(", and so it is of {}", counted(more as u64, "other pair")),
+    };
+    Some(format!(
+        "{sender} to {receiver} goes on from {} to {}{more}: these are parts of one capture, each of which counts as a run; {ONE_FILE}",
+        one.name, next.name
+    ))
+}
+
+/// The ends of a flow that had not ended in one run, and goes on in another one.
+fn flow_that_goes_on(one: &StudyRun, next: &StudyRun) -> Option<(Endpoint, Endpoint)> {
+    let ends = |run: &StudyRun, quality: Quality| -> Vec<(Endpoint, Endpoint)> {
+        let has = |flow: &&StudyFlow| {
+            let mut words = flow.measure.quality.split(',');
+            words.any(|word| word == quality.name())
+        };
+        let ends = run
+            .flows
+            .iter()
+            .filter(has)
+            .filter_map(|flow| flow.measure.ends);
+        ends.map(|ends| (ends.sender, ends.receiver)).collect()
+    };
+    let begun = ends(one, Quality::Unfinished);
+    let mut later = ends(next, Quality::MidStream).into_iter();
+    later.find(|ends| begun.contains(ends))
 }

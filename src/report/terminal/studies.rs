@@ -15,6 +15,7 @@ use super::queues::{
     captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
     side_not_known,
 };
+use super::rotated::{runs_of_one_capture, runs_without_further_parts};
 use super::warnings::overfull;
 use super::{counted, rate};
 
@@ -36,6 +37,8 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         captured_behind_link(results),
         side_not_known(results),
         queue_never_seen_empty(plan, results),
+        runs_without_further_parts(plan),
+        runs_of_one_capture(results),
         no_repetitions(results),
         measured_twice(results),
     ];

@@ -564,6 +564,25 @@ fn a_template_that_is_given_is_used() {
 }
 
 #[test]
+fn parts_of_captures_are_said_to_be_left_out() {
+    let folder = folder_of(&["a_1.pcap", "a_1.pcap1", "a_1.pcap2", "a_2.pcap"]);
+    let text = draft(folder.path(), None).unwrap();
+    assert_eq!(plan(folder.path(), &text).runs.len(), 2);
+    let said = "# Left out: 2 files in which captures go on";
+    assert!(
+        text.contains(said) && text.contains(": a_1.pcap1, a_1.pcap2\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("mergecap -w whole/a_1.pcap a_1.pcap*"),
+        "{text}"
+    );
+    let folder = folder_of(&["a_1.pcap0", "a_1.pcap1"]);
+    let error = draft(folder.path(), None).unwrap_err().to_string();
+    assert!(error.contains("; a_1.pcap0 is a part of one"), "{error}");
+}
+
+#[test]
 fn a_folder_without_captures_is_said_to_have_none() {
     let folder = folder_of(&["readme.txt"]);
     assert!(matches!(

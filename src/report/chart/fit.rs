@@ -12,13 +12,16 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
     if text_width(text, font) <= width {
         return text.to_owned();
     }
-    for between in [" | ", " → "] {
+    for between in [" | ", ARROW] {
         let parts: Vec<&str> = text.split(between).collect();
         let room = width - text_width(between, font) * (parts.len() - 1) as f64;
-        // Of a few letters nothing can be told.
-        let enough = text_width("0000…0000", font) * parts.len() as f64;
-        if parts.len() > 1 && room >= enough {
-            return shorten_each(&parts, font, room).join(between);
+        // Of a few letters nothing can be told; but what an arrow is between are two ends, and its last letters tell each.
+        let enough = |letters| room >= text_width(letters, font) * parts.len() as f64;
+        if parts.len() > 1 && enough("0000…0000") {
+            return shorten_each(&parts, font, room, shorten).join(between);
+        }
+        if parts.len() > 1 && between == ARROW && enough("…0000") {
+            return shorten_each(&parts, font, room, end_of).join(between);
         }
     }
     if let Some(short) = without_words(text, font, width) {
@@ -45,6 +48,22 @@ pub(super) fn shorten(text: &str, font: Type, width: f64) -> String {
         }
     }
     cut(low)
+}
+
+/// What stands between the ends of a flow.
+const ARROW: &str = " → ";
+
+/// The end of a text, as much of it as `width` pixels hold behind an ellipsis.
+fn end_of(text: &str, font: Type, width: f64) -> String {
+    if text_width(text, font) <= width {
+        return text.to_owned();
+    }
+    let starts = text.char_indices().skip(1);
+    // Addresses may have lost their middle already.
+    let ends = starts.map(|(start, _)| text[start..].trim_start_matches('…'));
+    let mut ends = ends.map(|end| format!("…{end}"));
+    let fits = |end: &String| text_width(end, font) <= width;
+    ends.find(fits).unwrap_or_else(|| "…".to_owned())
 }
 
 /// Texts no wider than `width` pixels, as [`shorten`] has them; those that would be the same without their middles keep
@@ -154,8 +173,14 @@ fn without_words(text: &str, font: Type, width: f64) -> Option<String> {
     (text_width(&short, font) >= width / 2.0).then_some(short)
 }
 
-/// Texts that take no more than `room` together: those that need less than an even share keep all.
-fn shorten_each(texts: &[&str], font: Type, room: f64) -> Vec<String> {
+/// Texts that take no more than `room` together: those that need less than an even share keep all, others give way as
+/// `shorten` has it.
+fn shorten_each(
+    texts: &[&str],
+    font: Type,
+    room: f64,
+    shorten: fn(&str, Type, f64) -> String,
+) -> Vec<String> {
     let even = room / texts.len() as f64;
     let widths = texts.iter().map(|text| text_width(text, font));
     let (short, long): (Vec<f64>, Vec<f64>) = widths.partition(|&width| width <= even);
@@ -455,5 +480,23 @@ mod tests {
         assert!(uneven.starts_with("10.0.0.1 → 2001:"), "{uneven}");
         assert!(text_width(&uneven, LABEL) <= 400.0, "{uneven}");
         assert_eq!(shorten(name, LABEL, 0.0), "…");
+        // Where room is short the ends of both are left, and never the sender's beginning with the receiver's end.
+        let flow = "2001:db8:77:1::1 → 2001:db8:88:1::1";
+        let least = text_width("…0000 → …0000", LABEL);
+        for width in [1.05 * least, 1.1 * least, 1.3 * least, 1.5 * least] {
+            let short = shorten(flow, LABEL, width);
+            assert!(text_width(&short, LABEL) <= width, "{short}");
+            let (from, to) = short.split_once(" → ").unwrap();
+            assert!(from.ends_with(":1") && to.ends_with(":1"), "{short}");
+        }
+        let cut = shorten("2001:…:2222 → 2001:…:4444", LABEL, 1.3 * least);
+        assert_eq!(cut, "…:2222 → …:4444");
+        // A short end keeps all.
+        let room = 2.0 * text_width("10.0.0.1", LABEL) + text_width(" → ", LABEL);
+        let uneven = shorten("10.0.0.1 → 2001:db8:88:1::1", LABEL, room);
+        assert!(
+            uneven.starts_with("10.0.0.1 → …") && uneven.ends_with(":1"),
+            "{uneven}"
+        );
     }
 }

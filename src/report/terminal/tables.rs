@@ -57,10 +57,10 @@ fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
         return text;
     }
     columns.retain(|column| column.cells.iter().any(|cell| !cell.is_empty()));
-    for cell in columns.iter_mut().flat_map(|column| &mut column.cells) {
-        if !cell.contains('\n') {
-            *cell = cell.replace(" > ", " >\n");
-        }
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    for row in 0..rows {
+        let cells = columns.iter_mut().map(|column| &mut column.cells[row]);
+        put_ends_below_each_other(&mut cells.collect::<Vec<_>>());
     }
     text = draw(&columns);
     let place = |name: &&str| columns.iter().position(|column| column.name == *name);
@@ -93,6 +93,29 @@ fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
         let _ = writeln!(text, "A wider terminal shows: {names}.");
     }
     text
+}
+
+/// Gives each end of a flow a line of its own. What a cell of the row says of the flow below it goes on beside that one.
+fn put_ends_below_each_other(cells: &mut [&mut String]) {
+    const ARROW: &str = " > ";
+    let lines = cells.iter().map(|cell| cell.lines().count()).max();
+    let is_flow = |line: usize| {
+        let mut at_line = cells.iter().filter_map(|cell| cell.lines().nth(line));
+        at_line.any(|text| text.contains(ARROW))
+    };
+    let are_flows: Vec<bool> = (0..lines.unwrap_or(0)).map(is_flow).collect();
+    for cell in cells {
+        let lines: Vec<String> = cell
+            .lines()
+            .zip(&are_flows)
+            .map(|(text, &is_flow)| match text.split_once(ARROW) {
+                Some((sender, receiver)) => format!("{sender} >\n{receiver}"),
+                None if is_flow => format!("{text}\n"),
+                None => text.to_owned(),
+            })
+            .collect();
+        lines.join("\n").trim_end().clone_into(cell);
+    }
 }
 
 /// A name and what stands below it.
@@ -130,4 +153,41 @@ fn width() -> Option<u16> {
     let told = std::env::var("COLUMNS").ok();
     let told = told.and_then(|columns| columns.parse().ok());
     told.or_else(|| terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_flows_of_a_pair_stand_with_their_ends_below_each_other_where_room_is_short() {
+        let column = |name: &str, cell: &str| TableColumn {
+            name: name.to_owned(),
+            is_number: false,
+            cells: vec![cell.to_owned()],
+        };
+        let pair = || {
+            vec![
+                column(
+                    "flows together",
+                    "[fd77::1:1]:5001 > [fd77::200:1]:40000\n10.0.0.1:80 > 10.0.0.2:90",
+                ),
+                column("rate", "1 kbit/s\n2 kbit/s"),
+                column("fness", "+0.5"),
+            ]
+        };
+        // 38 letters of a flow, 8 of a rate, 5 of fness; a frame of 4 strokes with a blank on either side.
+        assert_eq!(fit(pair(), 61), draw(&pair()));
+        let lines = "\
+┌─────────────────────┬──────────┬───────┐
+│ flows together      ┆ rate     ┆ fness │
+╞═════════════════════╪══════════╪═══════╡
+│ [fd77::1:1]:5001 >  ┆ 1 kbit/s ┆ +0.5  │
+│ [fd77::200:1]:40000 ┆          ┆       │
+│ 10.0.0.1:80 >       ┆ 2 kbit/s ┆       │
+│ 10.0.0.2:90         ┆          ┆       │
+└─────────────────────┴──────────┴───────┘
+";
+        assert_eq!(fit(pair(), 60), lines);
+    }
 }

@@ -295,7 +295,8 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     if let Some(span) = capture.span {
         let _ = write!(line, "; {}", duration(span.length_ns()));
         if let Some(bps) = metric::rate_bps(capture.totals().ip_bytes, span.length_ns()) {
-            let _ = write!(line, ", throughput {}", rate(bps));
+            // Of flows of either direction (METRICS.md G2).
+            let _ = write!(line, ", throughput {} both ways", rate(bps));
         }
     }
     if let Some(share) = utilisation(capture, config) {

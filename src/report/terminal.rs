@@ -30,7 +30,7 @@ use nothing::nothing_found;
 use rotated::parts_of_one;
 pub use studies::study_warnings;
 use tables::flows_table;
-use text::{printable, without_numbers};
+use text::{gathered, printable, without_numbers};
 use warnings::{damaged, doubt, is_mostly_silent, overlap, timeless};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
 
@@ -257,10 +257,13 @@ fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
 
 /// Prints what bears on the numbers of each capture, and on which.
 pub fn warn(analysis: &Analysis, config: &Config) {
-    for capture in &analysis.captures {
-        for warning in warnings(capture, config) {
-            say(&format!("warning: {}: {warning}", called(capture)));
-        }
+    let of_captures = analysis.captures.iter();
+    let all = of_captures.flat_map(|capture| {
+        let said = warnings(capture, config).into_iter();
+        said.map(move |warning| (called(capture), warning))
+    });
+    for warning in gathered(all.collect()) {
+        say(&format!("warning: {warning}"));
     }
     if let Some(warning) = parts_of_one(analysis) {
         say(&format!("warning: {warning}"));

@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair};
+use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, LinkRates, Pair};
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
 };
@@ -121,9 +121,27 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));
     said.extend(config.capacity.and_then(|capacity| {
         let delivered = capture.delivered_towards_capacity()?;
-        overfull((delivered.goodput_bps()?, capacity.bps))
+        overfull((delivered.goodput_bps()?, capacity.bps)).or_else(|| oversized(capture, config))
     }));
     said
+}
+
+/// So many times the rate that the packets show is no capacity that they could have met.
+const OVERSIZED: f64 = 5.0;
+
+/// Whether the capacity given is far above that of the link which the packets show.
+fn oversized(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
+    let capacity_bps = config.capacity?.bps;
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let links = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
+    let link_bps = links.shared_bps(None)?;
+    (capacity_bps > OVERSIZED * link_bps).then(|| {
+        format!(
+            "its packets show a link of {}, far below the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong where that is the narrowest link",
+            rate(link_bps),
+            rate(capacity_bps)
+        )
+    })
 }
 
 /// What damage among records casts doubt on, where one of `files` was compressed: the stream may be damaged before them,

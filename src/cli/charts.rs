@@ -54,9 +54,13 @@ impl ChartArgs {
         }
     }
 
-    /// Says which options do nothing since neither a folder of charts nor a page is written; `bin` is another such one.
-    pub(super) fn warn_without_place(self, bin: Option<&'static str>, quiet: bool) {
-        for option in self.given().chain(bin).filter(|_| !quiet) {
+    /// Says which options do nothing since neither a folder of charts nor a page is written; `others` are such ones, too.
+    pub(super) fn warn_without_place(
+        self,
+        others: impl Iterator<Item = &'static str>,
+        quiet: bool,
+    ) {
+        for option in self.given().chain(others).filter(|_| !quiet) {
             terminal::say(&format!(
                 "warning: {option}: has no effect without --out or --report, which it is about"
             ));

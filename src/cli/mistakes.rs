@@ -108,6 +108,8 @@ fn explained(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
         tip_of_points(&typed[2..])
     } else if let Some(owner) = owner_of(&unknown) {
         format!("'{unknown}' is an option of `{owner}`")
+    } else if let Some(tip) = tip_of_other_tools(&unknown) {
+        tip.to_owned()
     } else {
         return error;
     };
@@ -124,6 +126,23 @@ fn tip_of_draft(unknown: &str) -> Option<&'static str> {
         }
         option if option.starts_with('-') => None,
         _ => Some("name the folder alone: what is in it is found"),
+    }
+}
+
+/// What options of other tools do is done here by other means.
+fn tip_of_other_tools(unknown: &str) -> Option<&'static str> {
+    match unknown {
+        "-r" | "--read" => Some("name captures without an option: `ccanalyze FILE`"),
+        "-i" | "--interface" => {
+            Some("what is captured comes through a pipe: `tcpdump -i eth0 -U -w - | ccanalyze -`")
+        }
+        "--csv" | "--json" | "--parquet" | "--format" | "--output-format" => Some(
+            "the ending of the file says the format: `--out results.csv`, or .parquet, .jsonl, .arrow",
+        ),
+        "--start" | "--end" | "--from" | "--to" | "--duration" => {
+            Some("`editcap -A` and `-B` cut a capture by times, `--filter` by ends")
+        }
+        _ => None,
     }
 }
 
@@ -229,6 +248,23 @@ mod tests {
             assert!(said.contains(&format!("tip: {tip}\n")), "{line}: {said}");
         }
         assert!(said("ccanalyze a.pcap --otu b").contains("similar argument"));
+    }
+
+    #[test]
+    fn options_of_other_tools_are_told_what_does_it_here() {
+        for (option, tip) in [
+            ("-r", "name captures without an option"),
+            ("-i", "| ccanalyze -`"),
+            ("--csv", "`--out results.csv`"),
+            ("--format", "`--out results.csv`"),
+            ("--start", "`editcap -A` and `-B`"),
+        ] {
+            let said = said(&format!("ccanalyze {option} a.pcap"));
+            assert!(
+                said.contains(tip) && !said.contains("use '--"),
+                "{option}: {said}"
+            );
+        }
     }
 
     #[test]

@@ -320,7 +320,8 @@ impl Outputs {
         if out.is_some() || has_page {
             args.charts.warn_without_effect(has_page, args.quiet);
         } else {
-            args.charts.warn_without_place(None, args.quiet);
+            args.charts
+                .warn_without_place(std::iter::empty(), args.quiet);
         }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {

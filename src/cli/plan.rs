@@ -182,10 +182,29 @@ fn warn_of_options_without_effect(args: &Args) {
     if args.out.is_some() || args.report.is_some() {
         let has_page = args.report.is_some();
         args.charts.warn_without_effect(has_page, args.quiet);
+        let drawn = if args.concat { 1 } else { args.captures.len() };
+        let is_asked = !args.charts.no_charts && !args.quiet;
+        if let Some(said) = many_charts(drawn).filter(|_| is_asked) {
+            terminal::say(&said);
+        }
         return;
     }
     let bin = (args.bin != Config::default().bin_ns).then_some("--bin");
-    args.charts.warn_without_place(bin, args.quiet);
+    // Where nothing is written nobody expects charts.
+    let none = (args.segments.is_some() && args.charts.no_charts).then_some("--no-charts");
+    args.charts
+        .warn_without_place(none.into_iter().chain(bin), args.quiet);
+}
+
+/// What to say of charts of so many captures.
+fn many_charts(captures: usize) -> Option<String> {
+    /// So many are drawn in some seconds.
+    const MANY: usize = 200;
+    (captures > MANY).then(|| {
+        format!(
+            "warning: charts of {captures} captures take longer than all else; --no-charts leaves them out"
+        )
+    })
 }
 
 /// The filter of `--filter`.
@@ -340,6 +359,12 @@ pub(super) fn parse_window(text: &str) -> Result<FnessWindow, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_charts_of_very_many_captures_take_is_said() {
+        assert_eq!(many_charts(200), None);
+        assert!(many_charts(201).is_some_and(|said| said.contains("charts of 201 captures")));
+    }
 
     #[test]
     fn a_window_is_offset_and_length() {

@@ -367,6 +367,12 @@ fn what_is_done_for_nothing_is_said() {
         (&["--svg"], "--svg: has no effect without --out or --report"),
         (&["--bin", "1s"], "--bin: has no effect"),
         (
+            &["--segments", "s.csv", "--no-charts"],
+            "--no-charts: has no effect without --out or --report",
+        ),
+        // Behind a link of 20 Mbit/s, and of which the packets tell.
+        (&["--capacity", "1Gbit"], "its packets show a link of "),
+        (
             &["--out", "r.csv", "--no-charts", "--svg"],
             "warning: --svg: has no effect with --no-charts\n",
         ),

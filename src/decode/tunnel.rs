@@ -325,14 +325,15 @@ fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 }
 
 /// LWAPP data (RFC 5412): flags, the number that a frame's parts share, a length, and a status. It does not
-/// say where a part belongs, but which is the last.
+/// say where a part belongs, but which is the last. Its port may be any client's: the length tells.
 fn lwapp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     const NOT_LAST: u8 = 1;
     const PART: u8 = 2;
     const CONTROL: u8 = 4;
-    let (&[flags, ..], inside) = rest.split::<6>(Skip::Udp)?;
+    let (&[flags, _, high, low, ..], inside) = rest.split::<6>(Skip::Udp)?;
     let version = flags >> 6;
-    if version != 0 || flags & CONTROL != 0 {
+    let len = usize::from(u16::from_be_bytes([high, low]));
+    if version != 0 || flags & CONTROL != 0 || len != inside.wire_len {
         return Err(Skip::Udp);
     }
     if flags & (PART | NOT_LAST) == PART {

@@ -47,6 +47,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "observe/dispersion",
             "observe/quantiles",
             "track/half",
+            "track/handshake",
             "track/old_copies",
             "track/scoreboard",
             "track/turns",

@@ -482,7 +482,8 @@ fn older_tunnels_in_udp_are_entered() {
     // LWAPP data (RFC 5412): flags, a fragment's number, a length, status.
     let lwapp = |flags: u8, control: [u8; 2]| {
         let frame = [&control, &[0; 22][..], &[0xaa, 0xaa, 3, 0, 0, 0, 8, 0]].concat();
-        let header = [flags, 0, 0, 112, 0, 0];
+        let len = (frame.len() + tcp_v4().len()) as u8;
+        let header = [flags, 0, 0, len, 0, 0];
         udp(12_222, &[&header, &frame[..], &tcp_v4()].concat())
     };
     check("lwapp", RAW, &lwapp(0, [8, 2]));
@@ -497,6 +498,9 @@ fn older_tunnels_in_udp_are_entered() {
         assert_eq!(skipped(RAW, &lwapp(flags, control)), Skip::Udp);
     }
     assert_eq!(skipped(RAW, &lwapp(2, [8, 2])), Skip::LaterFragment);
+    // What some client sends from such a port has no such length.
+    let client = with(&lwapp(2, [8, 2]), 31, 1);
+    assert_eq!(skipped(RAW, &client), Skip::Udp);
     // What Juniper mirrors: who asked for it and which session it is of.
     let mirrored = |inside: &[u8]| udp(30_030, &[&[0, 0, 0, 1, 0, 0, 0, 2], inside].concat());
     check("jmirror", RAW, &mirrored(&tcp_v4()));

@@ -141,3 +141,21 @@ fn ids_skipped_before_an_ack_that_tells_nothing_new_are_none_of_a_hole() {
     // Three packets, as pieces of some other size.
     assert_eq!(lost(8), 3);
 }
+
+#[test]
+fn each_number_tells_of_the_ids_that_were_skipped_before_it() {
+    // Ids 5 and 7 were 3000..4000 and 4000..5000.
+    let trace = "100 A>B data 0..1000 ack 0 id 2
+         101 A>B data 1000..2000 ack 0 id 3
+         102 A>B data 2000..3000 ack 0 id 4
+         103 B>A data 0..500 ack 0
+         103 B>A data 500..1000 ack 0
+         104 A>B at 4000 ack 500 id 6
+         105 A>B at 5000 ack 1000 id 8
+         106 A>B data 5000..6000 ack 1000 id 9
+         122 B>A ack 3000
+         125 B>A ack 3000 sack 5000..6000
+         135 A>B data 3000..4000 ack 1000 id 10
+         135 A>B data 4000..5000 ack 1000 id 11";
+    assert_eq!(play(&opened(trace)).lost[0], 2);
+}

@@ -246,7 +246,7 @@ fn gtp_0(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 
 /// What Juniper's routers mirror: two numbers, which may be any, so that IP has to make sense behind them.
 fn jmirror(way: Way<'_>, rest: Rest<'_>) -> Outcome {
-    let inside = rest.after(8, Skip::Udp)?;
+    let inside = rest.after(8, Skip::Udp).or(Err(Skip::Udp))?;
     if !ip::fits(inside) {
         return Err(Skip::Udp);
     }
@@ -325,12 +325,13 @@ fn capwap(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 }
 
 /// LWAPP data (RFC 5412): flags, the number that a frame's parts share, a length, and a status. It does not
-/// say where a part belongs, but which is the last. Its port may be any client's: the length tells.
+/// say where a part belongs, but which is the last. Its port may be any client's: the length tells, and
+/// what is cut off tells nothing.
 fn lwapp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     const NOT_LAST: u8 = 1;
     const PART: u8 = 2;
     const CONTROL: u8 = 4;
-    let (&[flags, _, high, low, ..], inside) = rest.split::<6>(Skip::Udp)?;
+    let (&[flags, _, high, low, ..], inside) = rest.split::<6>(Skip::Udp).or(Err(Skip::Udp))?;
     let version = flags >> 6;
     let len = usize::from(u16::from_be_bytes([high, low]));
     if version != 0 || flags & CONTROL != 0 || len != inside.wire_len {

@@ -466,6 +466,18 @@ mod tests {
     }
 
     #[test]
+    fn of_a_flood_of_answers_few_are_remembered() {
+        let mut handshake = Handshake::default();
+        handshake.on_segment(Direction::Forward, &syn(Direction::Forward, None, false));
+        for number in 0..1000 {
+            let mut answer = syn(Direction::Reverse, None, false);
+            answer.seq = Seq(number * 1000);
+            handshake.on_segment(Direction::Reverse, &answer);
+        }
+        assert_eq!(handshake.passed_over.len(), PASSED_OVER_MAX);
+    }
+
+    #[test]
     fn the_flags_of_both_syns_set_ecn_up() {
         let ecn = |asked: TcpFlags, answered: TcpFlags| {
             let mut handshake = Handshake::default();

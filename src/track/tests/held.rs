@@ -39,7 +39,7 @@ fn a_duplicate_ack_tells_that_the_receiver_holds_what_came_just_before_it() {
 fn what_is_held_above_a_second_hole_gives_no_round_trip() {
     // 1000..2000 and 3000..4000 come late to B, the others had been told of by then: three duplicate ACKs, of which the
     // first was for 2000..3000.
-    let samples = |more: &str| -> Vec<Option<i64>> {
+    let samples = |more: &str, acks: &str| -> Vec<Option<i64>> {
         let trace = format!(
             "0 A>B syn bare
              20 B>A syn bare ack 0
@@ -59,7 +59,7 @@ fn what_is_held_above_a_second_hole_gives_no_round_trip() {
              {more}
              228 B>A ack 3000
              240 B>A ack 6000
-             243 B>A ack 8000
+             {acks}
              400 A>B data 8000..9000 ack 0
              401 A>B data 9000..10000 ack 0
              402 A>B data 10000..11000 ack 0
@@ -73,18 +73,17 @@ fn what_is_held_above_a_second_hole_gives_no_round_trip() {
         rows.iter().map(rtt_ms).collect()
     };
     let (late, later) = (Some(28), Some(38));
-    let then = [Some(21), Some(20)];
+    let together = ("243 B>A ack 8000", [Some(21), Some(20)]);
+    let one_by_one = ("242 B>A ack 7000\n243 B>A ack 8000", [Some(20), Some(20)]);
     // Of these one was late, and one was held.
     let again = [Some(24), None, Some(26), Some(25)];
-    let expected = [
-        &[Some(20), late, None, later, None, None],
-        &then[..],
-        &again,
-    ]
-    .concat();
-    assert_eq!(samples(""), expected);
-    // An ACK for a copy of something: what is sent after it is not what it told of, then or later.
-    assert_eq!(samples("226 B>A ack 1000"), expected);
+    for (acks, then) in [together, one_by_one] {
+        let held = [Some(20), late, None, later, None, None];
+        let expected = [&held[..], &then, &again].concat();
+        assert_eq!(samples("", acks), expected);
+        // An ACK for a copy of something: what is sent after it is not what it told of, then or later.
+        assert_eq!(samples("226 B>A ack 1000", acks), expected);
+    }
 }
 
 #[test]

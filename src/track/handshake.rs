@@ -72,7 +72,8 @@ const FLIGHT_BYTES: i32 = 14_601;
 /// Copies that come sooner than this were made by the network or a mirror port: no sender's timer is that quick.
 pub(super) const NETWORK_COPY_NS: i64 = 100_000_000;
 
-/// SYN-ACKs with other numbers that are remembered: as many as servers behind a balancer may answer before the client does.
+/// SYN-ACKs with other numbers that are remembered: as many as servers behind a balancer may answer before the client
+/// does.
 const PASSED_OVER_MAX: usize = 8;
 
 impl Opening {
@@ -83,8 +84,9 @@ impl Opening {
             .is_ok_and(|beyond| beyond <= u32::from(self.payload_len))
     }
 
-    /// Whether its last copy is what a segment with these timestamps answers. Of several the echo tells; without it none counts (Karn),
-    /// nor does an earlier one that is echoed: who had that already echoes it in the answer to the last one, too.
+    /// Whether its last copy is what a segment with these timestamps answers. Of several the echo tells; without it
+    /// none counts (Karn), nor does an earlier one that is echoed: who had that already echoes it in the answer to the
+    /// last one, too.
     fn is_answered_by(&self, answer: Option<Timestamps>) -> bool {
         let echoed = match (self.timestamps, answer) {
             (Some(own), Some(answer)) => own.value == answer.echo,

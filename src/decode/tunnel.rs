@@ -234,12 +234,18 @@ fn gtp_u(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     ip::any(way, inside)
 }
 
+/// IP where it makes sense; else the datagram is of something else.
+fn fitting_ip(way: Way<'_>, inside: Rest<'_>) -> Outcome {
+    if !ip::fits(inside) {
+        return Err(Skip::Udp);
+    }
+    ip::any(way, inside)
+}
+
 /// GTP, version 0, user data (3GPP TS 09.60 section 6): IP has to make sense behind it, as PPP may be there as well.
 fn gtp_0(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     match rest.split::<20>(Skip::Udp)? {
-        (&[flags, 0xff, ..], inside) if flags & 0xf0 == 0x10 && ip::fits(inside) => {
-            ip::any(way, inside)
-        }
+        (&[flags, 0xff, ..], inside) if flags & 0xf0 == 0x10 => fitting_ip(way, inside),
         _ => Err(Skip::Udp),
     }
 }
@@ -247,19 +253,13 @@ fn gtp_0(way: Way<'_>, rest: Rest<'_>) -> Outcome {
 /// What Juniper's routers mirror: two numbers, which may be any, so that IP has to make sense behind them.
 fn jmirror(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let inside = rest.after(8, Skip::Udp).or(Err(Skip::Udp))?;
-    if !ip::fits(inside) {
-        return Err(Skip::Udp);
-    }
-    ip::any(way, inside)
+    fitting_ip(way, inside)
 }
 
 /// LISP data (RFC 9300 section 5): flags that may be any, so that IP has to make sense behind them.
 fn lisp(way: Way<'_>, rest: Rest<'_>) -> Outcome {
     let inside = rest.after(8, Skip::Udp)?;
-    if !ip::fits(inside) {
-        return Err(Skip::Udp);
-    }
-    ip::any(way, inside)
+    fitting_ip(way, inside)
 }
 
 /// MPLS in UDP (RFC 7510): labels may be any, so that IP has to make sense under them, or a frame.
@@ -293,10 +293,7 @@ fn gue(way: Way<'_>, rest: Rest<'_>) -> Outcome {
         (2 | 3, _) => rest,
         _ => return Err(Skip::Udp),
     };
-    if !ip::fits(inside) {
-        return Err(Skip::Udp);
-    }
-    ip::any(way, inside)
+    fitting_ip(way, inside)
 }
 
 /// CAPWAP data (RFC 5415 section 4): a frame as of Ethernet or Wi-Fi, perhaps under DTLS.

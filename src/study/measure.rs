@@ -118,12 +118,13 @@ impl FlowMeasure {
     /// Whether it had not completed when its last payload passed: the capture ended before it did, or it was reset.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
-        let mut words = self.quality.split(',');
-        words.any(|word| {
-            Quality::INCOMPLETE
-                .iter()
-                .any(|quality| quality.name() == word)
-        })
+        Quality::INCOMPLETE.iter().any(|&quality| self.has(quality))
+    }
+
+    /// Whether the reader must know this of it.
+    #[must_use]
+    pub fn has(&self, quality: Quality) -> bool {
+        self.quality.split(',').any(|word| word == quality.name())
     }
 }
 

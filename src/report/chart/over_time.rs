@@ -305,12 +305,13 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
     let far_capacity = goodput.map(|plot| options.capacity_beside(plot.extent.1).1);
     let told = |words: &str, bins: &Bins| format!("{}: {words}", bins.words());
     let in_flight = "largest number of bytes in flight";
-    let [first, second] = match wide_bins(&bins, scene) {
-        (_, 1) => {
+    let (wide, joined_bins) = wide_bins(&bins, scene);
+    let [first, second] = match joined_bins {
+        1 => {
             let all = format!("mean RTT, {in_flight}, number of retransmitted packets");
             [told(&all, &bins), String::new()]
         }
-        (wide, _) => [
+        _ => [
             told("mean RTT, number of retransmitted packets", &bins),
             told(&format!("goodput, {in_flight}"), &wide),
         ],
@@ -319,7 +320,7 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
         first,
         second,
         goodput
-            .and(wide_bins(&bins, scene).0.whole(scene).1)
+            .and(wide.whole(scene).1)
             .map_or_else(String::new, |said| format!("goodput: {said}")),
         joined(&[beside, cut(scene)]),
         far_capacity.unwrap_or_default(),

@@ -137,13 +137,11 @@ pub(super) fn unknown(link: LinkType) -> String {
 fn name(link: LinkType) -> Option<&'static str> {
     let name = match link.0 {
         3 => "AX25",
-        7 => "ARCNET_BSD",
         8 => "SLIP",
         106 => "ATM_CLIP",
         114 => "LTALK",
         122 => "IP_OVER_FC",
         123 => "SUNATM",
-        129 => "ARCNET_LINUX",
         138 => "APPLE_IP_OVER_IEEE1394",
         139 => "MTP2_WITH_PHDR",
         140 => "MTP2",

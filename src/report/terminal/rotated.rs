@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Quality};
 use crate::decode::Endpoint;
-use crate::study::{PlannedRun, StudyFlow, StudyPlan, StudyResults, StudyRun};
+use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun};
 
 use super::studies::first_of;
 use super::{called, counted};
@@ -106,15 +106,10 @@ pub(super) fn runs_of_one_capture(results: &StudyResults) -> Option<String> {
 /// The ends of a flow that had not ended in one run, and goes on in another one.
 fn flow_that_goes_on(one: &StudyRun, next: &StudyRun) -> Option<(Endpoint, Endpoint)> {
     let ends = |run: &StudyRun, quality: Quality| -> Vec<(Endpoint, Endpoint)> {
-        let has = |flow: &&StudyFlow| {
-            let mut words = flow.measure.quality.split(',');
-            words.any(|word| word == quality.name())
-        };
-        let ends = run
-            .flows
-            .iter()
-            .filter(has)
-            .filter_map(|flow| flow.measure.ends);
+        let flows = run.flows.iter().map(|flow| &flow.measure);
+        let ends = flows
+            .filter(|flow| flow.has(quality))
+            .filter_map(|flow| flow.ends);
         ends.map(|ends| (ends.sender, ends.receiver)).collect()
     };
     let begun = ends(one, Quality::Unfinished);

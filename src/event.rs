@@ -520,6 +520,9 @@ pub trait FlowSink {
     fn timestamp_rtt(&mut self, _dir: Direction, _at: CaptureTime, _rtt_ns: i64) {}
     /// An ACK covered more of direction `dir`.
     fn acked(&mut self, _dir: Direction, _acked: &Acked) {}
+    /// An ACK of data of direction `dir`, which passed at `at`, was the first to report so many bytes of payload, by its
+    /// number or by SACK: they came since the ACK before. 0 where nobody knows how many came since then.
+    fn delivered(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}
     /// The ACK that passed at `at`, the last that covered more, covered so many bytes less than it seemed to: its last
     /// number was that of a FIN that passed later.
     fn acked_less(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}

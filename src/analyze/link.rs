@@ -1,5 +1,7 @@
 //! The narrowest link that flows passed, as their packets show it (METRICS.md R8).
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
 use super::capture::CaptureAnalysis;
@@ -29,16 +31,23 @@ impl LinkRates {
     pub fn of(flows: &[Flow<'_>], main_way: &[bool], bin_ns: i64) -> Self {
         let shown = |flows: &[Flow<'_>]| -> Vec<_> {
             let flows = all_ahead(flows, Wanted::Outlines);
-            flows.map(|flow| flow.link_bps(bin_ns)).collect()
+            flows.map(|flow| flow.link(bin_ns)).collect()
         };
-        let mut flows_bps = in_parts(flows, shown).concat();
+        let mut links = in_parts(flows, shown).concat();
+        let rates = |links: &[Option<Link>]| -> Vec<_> {
+            let links = links.iter().copied();
+            links.map(|link| Some(link?.bps)).collect()
+        };
         // Of most captures with very many flows none does.
-        if flows_bps.iter().all(Option::is_none) {
+        if links.iter().all(Option::is_none) {
             return Self {
-                flows_bps,
+                flows_bps: rates(&links),
                 shared: None,
             };
         }
+        leave_out_slower(flows, bin_ns, &mut links);
+        leave_out_bursts(flows, bin_ns, &mut links);
+        let mut flows_bps = rates(&links);
         leave_out_parts(flows, main_way, false, &mut flows_bps);
         let shared = leave_out_parts(flows, main_way, true, &mut flows_bps);
         Self { flows_bps, shared }
@@ -68,6 +77,61 @@ impl CaptureAnalysis {
     }
 }
 
+/// Hosts whose flows share the links between them, this way.
+type Hosts = (IpAddr, IpAddr);
+
+fn hosts(flow: &Flow<'_>) -> Hosts {
+    let (src, dst) = flow.ends();
+    (src.ip(), dst.ip())
+}
+
+/// Leaves out what is slower than what all flows between the same two hosts, this way, were delivered for a second
+/// (METRICS.md R7): of many flows none may have two packets that follow each other.
+fn leave_out_slower(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>]) {
+    let mut between: HashMap<Hosts, (Vec<usize>, bool)> = HashMap::new();
+    for (place, (flow, link)) in flows.iter().zip(&*links).enumerate() {
+        let (places, any_shown) = between.entry(hosts(flow)).or_default();
+        places.push(place);
+        *any_shown |= link.is_some();
+    }
+    for (places, any_shown) in between.into_values() {
+        if places.len() > 1 && any_shown {
+            let bins = places
+                .iter()
+                .map(|&place| flows[place].record.series().bins());
+            let delivered_bps = observe::delivery_bps_max(bins, bin_ns);
+            for place in places {
+                links[place] = links[place].filter(|link| metric::carries(link.bps, delivered_bps));
+            }
+        }
+    }
+}
+
+/// Leaves out what ACKs alone tell of a link where their way was that of data as well: these come between them, and what
+/// waits behind one comes in a burst. That is where data from the one host to the other show a link that is slower, and
+/// what was delivered the other way would have passed it.
+fn leave_out_bursts(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>]) {
+    let mut by_data: HashMap<Hosts, f64> = HashMap::new();
+    for (flow, link) in flows.iter().zip(&*links) {
+        if let Some(link) = link.filter(|link| link.is_upstream) {
+            let bps = by_data.entry(hosts(flow)).or_insert(link.bps);
+            *bps = bps.max(link.bps);
+        }
+    }
+    for (flow, link) in flows.iter().zip(links) {
+        let (src, dst) = hosts(flow);
+        if let Some(shown) = link.filter(|link| !link.is_upstream)
+            && let Some(&bps) = by_data.get(&(dst, src))
+            && shown.bps > QUICKER_TIMES * bps
+            && flow
+                .delivered_bps_max(bin_ns)
+                .is_none_or(|delivered| delivered < bps)
+        {
+            *link = None;
+        }
+    }
+}
+
 /// The flow that shows the link which most bytes of one way passed, by its place. What others of that way show is left
 /// out where it is a part of that.
 fn leave_out_parts(
@@ -87,6 +151,9 @@ fn leave_out_parts(
     }
     Some(shared)
 }
+
+/// What ACKs show is left out where it is so many times what data show the other way.
+const QUICKER_TIMES: f64 = 1.25;
 
 /// On which side of a link a capture was taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -141,9 +208,9 @@ pub fn is_behind_link<'a>(flows: impl IntoIterator<Item = &'a Flow<'a>>, bin_ns:
 }
 
 impl Flow<'_> {
-    /// The link's rate as this flow alone shows it.
-    fn link_bps(&self, bin_ns: i64) -> Option<f64> {
-        self.link(bin_ns).map(|link| link.bps)
+    /// What it was delivered for a second (METRICS.md R7); `bin_ns` is that of the series.
+    fn delivered_bps_max(&self, bin_ns: i64) -> Option<f64> {
+        observe::delivery_bps_max([self.record.series().bins()], bin_ns)
     }
 
     /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is that of the series.
@@ -169,7 +236,7 @@ impl Flow<'_> {
             acks: spacing.acks(),
             header_bytes: headers as f64 / summary.packets as f64,
             packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
-            delivered_bps: observe::delivery_bps_max([self.record.series().bins()], bin_ns),
+            delivered_bps: self.delivered_bps_max(bin_ns),
             clock_step_ns: self.within.clock_step_ns,
         }
         .link()

@@ -89,7 +89,7 @@ impl LiveSpacing {
         self.data.last_at
     }
 
-    /// An ACK covered so many bytes more.
+    /// An ACK reported so many bytes more; 0 where that is not known, and then there is no step to it or from it.
     #[inline]
     pub(super) fn on_ack(&mut self, at: CaptureTime, bytes: u64) {
         let bytes = u32::try_from(bytes).unwrap_or(0);
@@ -237,6 +237,16 @@ mod tests {
         let spacing = spacing.take_spacing();
         let ns = spacing.data().iter().map(|step| step.ns);
         assert_eq!(ns.collect::<Vec<_>>(), [20_000, 15_000]);
+    }
+
+    #[test]
+    fn no_step_is_to_an_ack_that_tells_not_how_much_came_or_from_it() {
+        let mut spacing = LiveSpacing::default();
+        for ack in 0..20 {
+            spacing.on_ack(at(ack * 10), if ack == 15 { 0 } else { 2896 });
+        }
+        // Of 19 steps the first 8 do not count.
+        assert_eq!(spacing.take_spacing().acks().len(), 19 - 8 - 2);
     }
 
     #[test]

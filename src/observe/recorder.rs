@@ -387,7 +387,13 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         if acked.bytes > 0 {
             let data = self.data(dir);
             data.series.at(acked.at).acked_bytes += acked.bytes;
-            data.spacing.on_ack(acked.at, acked.bytes);
+        }
+    }
+
+    #[inline]
+    fn delivered(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        if let Some(live) = &mut self.data[dir.index()] {
+            live.spacing.on_ack(at, bytes);
         }
     }
 

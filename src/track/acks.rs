@@ -55,6 +55,7 @@ impl HalfFlow {
         self.note_window(dir, segment, ack, sink);
         self.note_room(segment.at);
         let highest_before = self.board.highest_end();
+        let reported_before = self.reported();
         let news = if segment.sack.as_slice().is_empty() {
             if segment.header_cut {
                 self.on_cut_ack(segment);
@@ -70,6 +71,7 @@ impl HalfFlow {
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
         }
+        self.tell_delivered(dir, segment.at, reported_before, sink);
     }
 
     fn note_window<S: FlowSink>(

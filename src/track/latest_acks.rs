@@ -1,5 +1,7 @@
 //! What the latest ACKs of one direction's data told.
 
+use super::half::HalfFlow;
+use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
 
 /// Bits of a time in ns below [`unit_of`] it.
@@ -50,6 +52,43 @@ impl LatestAcks {
     pub(super) fn told_within(&self, ns: i64, at: CaptureTime) -> bool {
         self.told_unit != 0
             && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS <= ns
+    }
+}
+
+/// What ACKs have reported of one direction's data.
+#[derive(Clone, Copy)]
+pub(super) struct Reported {
+    una: Option<i64>,
+    /// Of its payload, by number or by SACK.
+    bytes: u64,
+    /// Duplicate ACKs without SACK told that more came, but not how much.
+    is_more: bool,
+}
+
+impl HalfFlow {
+    pub(super) fn reported(&self) -> Reported {
+        Reported {
+            una: self.una,
+            bytes: self.acked_bytes().unwrap_or(0) + self.board.bytes(),
+            is_more: self.acks.dup_run > 0 && self.board.bytes() == 0,
+        }
+    }
+
+    /// Tells what the ACK that passed at `at` was the first to report.
+    pub(super) fn tell_delivered<S: FlowSink>(
+        &self,
+        dir: Direction,
+        at: CaptureTime,
+        before: Reported,
+        sink: &mut S,
+    ) {
+        let now = self.reported();
+        let bytes = now.bytes.saturating_sub(before.bytes);
+        if before.is_more && now.una > before.una {
+            sink.delivered(dir, at, 0);
+        } else if bytes > 0 {
+            sink.delivered(dir, at, bytes);
+        }
     }
 }
 

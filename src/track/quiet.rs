@@ -238,6 +238,7 @@ impl HalfFlow {
         }
         self.acks.dup_run = self.acks.dup_run.saturating_add(1);
         self.acks.note_told(plain.at());
+        sink.delivered(dir, plain.at(), (part.end - part.start) as u64);
         true
     }
 
@@ -308,6 +309,9 @@ impl HalfFlow {
         self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
         self.count_time(at);
+        if bytes > 0 {
+            sink.delivered(dir, at, bytes);
+        }
         true
     }
 }

@@ -154,6 +154,8 @@ struct Seen {
     acked_at: i64,
     /// What each ACK that told of progress points to.
     acks: Vec<i64>,
+    /// When ACKs passed that were the first to report payload, in ms, and how much.
+    delivered: Vec<(i64, u64)>,
     handshake: Option<(i64, i64, i64)>,
     state: HalfState,
     closing: Closing,
@@ -226,6 +228,12 @@ impl FlowSink for Seen {
             self.acked += acked.bytes;
             self.acks.push(acked.ack);
             self.acked_at = acked.at.as_ns() / 1_000_000;
+        }
+    }
+
+    fn delivered(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        if dir == Direction::Forward {
+            self.delivered.push((at.as_ns() / 1_000_000, bytes));
         }
     }
 

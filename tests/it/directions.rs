@@ -336,6 +336,42 @@ fn no_link_is_slower_than_what_a_capture_delivered_for_a_second() {
     }
 }
 
+/// Bursts of four packets down, whose ACKs wait behind the packets of an upload: they come 60 us apart, and say nothing
+/// of how quickly data go down.
+#[test]
+fn acks_that_waited_behind_data_show_no_link() {
+    const BURST_BPS: f64 = 1040.0 * 8.0 / 60e-6;
+    for (upload, period_ns, expected) in [
+        (true, 5_000_000, &[PACED_BPS][..]),
+        // Nothing that they could have waited behind.
+        (false, 5_000_000, &[BURST_BPS]),
+        // More goes down than would go up: these are two links.
+        (true, 1_000_000, &[BURST_BPS, PACED_BPS]),
+    ] {
+        let mut wire = Wire::default();
+        if upload {
+            wire.flow([1, 2], 1000, std::iter::repeat_n(1_000_000, 2000));
+        }
+        // For two seconds.
+        let bursts = 2_000_000_000 / period_ns as u32;
+        for packet in 0..4 * bursts {
+            let (burst, place) = (u64::from(packet) / 4, u64::from(packet) % 4);
+            let (at_ns, seq) = (1_000_000 + burst * period_ns, 1 + 1000 * packet);
+            wire.packet(at_ns + place * 1000, [2, 1], [80, 2000], [seq, 1], 1000);
+            let acked_ns = at_ns + 20_000_000 + place * 60_000;
+            wire.packet(acked_ns, [1, 2], [2000, 80], [1, seq + 1000], 0);
+        }
+        let tables = tables_of(wire.pcap());
+        let shown = tables.flows.column("link_bps_estimated").unwrap();
+        let mut shown: Vec<_> = shown.f64().unwrap().iter().flatten().collect();
+        shown.sort_by(|one, other| other.total_cmp(one));
+        assert_eq!(shown.len(), expected.len(), "{shown:?}");
+        for (shown, &expected) in shown.into_iter().zip(expected) {
+            close(shown, expected, 0.01);
+        }
+    }
+}
+
 /// 20 Mbit/s down and 10 Mbit/s up, both filled. Which way most payload goes depends on where it was captured.
 #[test]
 fn a_link_filled_both_ways_has_the_rate_of_the_main_one() {

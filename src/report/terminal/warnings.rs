@@ -2,7 +2,9 @@
 
 use std::slice::from_ref;
 
-use crate::analyze::{CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, LinkRates, Pair};
+use crate::analyze::{
+    CaptureAnalysis, CaptureQuality, Config, DeliveredMost, Flow, GivenUp, LinkRates, Pair,
+};
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
 };
@@ -134,7 +136,8 @@ fn oversized(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     let capacity_bps = config.capacity?.bps;
     let flows: Vec<Flow<'_>> = capture.flows().collect();
     let links = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
-    let link_bps = links.shared_bps(None)?;
+    let delivered = DeliveredMost::of(&capture.towards_capacity(), config.bin_ns);
+    let link_bps = links.shared_bps(delivered.bps_at_least)?;
     (capacity_bps > OVERSIZED * link_bps).then(|| {
         format!(
             "its packets show a link of {}, far below the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong where that is the narrowest link",

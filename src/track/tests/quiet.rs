@@ -33,6 +33,9 @@ impl FlowSink for Log {
         self.1[dir.index()] += acked.bytes;
         self.0.push(format!("{dir:?} {acked:?}"));
     }
+    fn delivered(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
+        self.0.push(format!("{dir:?} {bytes} delivered {at:?}"));
+    }
     fn acked_less(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
         self.1[dir.index()] -= bytes;
         self.0.push(format!("{dir:?} {bytes} less {at:?}"));

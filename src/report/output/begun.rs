@@ -94,6 +94,11 @@ impl Begun {
     fn remove_empty_folders(&mut self) {
         let mut kept = Vec::new();
         while let Some(folder) = self.folders.pop() {
+            // It may be empty all the same, as what is to be in `new/../a.csv` is beside it.
+            if self.parts.iter().any(|part| part.starts_with(&folder)) {
+                kept.push(folder);
+                continue;
+            }
             match fs::remove_dir(&folder) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -221,6 +226,21 @@ mod tests {
         drop((held, file));
         fs::remove_file(&part).unwrap();
         forget(&part);
+    }
+
+    #[test]
+    fn a_folder_stays_as_long_as_the_way_to_a_part_leads_through_it() {
+        let around = tempfile::tempdir().unwrap();
+        let at = |name: &str| around.path().join(name);
+        let make = |path: &Path| File::create_new(path).map(drop);
+        let names = ["new/../one.csv", "new/../two.csv"];
+        let parts = names.map(|name| begin(&at(name), make).unwrap().0);
+        for (part, name) in parts.iter().zip(names) {
+            fs::rename(part, at(name)).unwrap();
+            forget(part);
+        }
+        assert!(at("one.csv").exists() && at("two.csv").exists());
+        assert!(!at("new").exists());
     }
 
     #[test]

@@ -363,12 +363,14 @@ impl WayMaker {
                 self.link.leaves(start, stamped, before)
             }
         };
+        let latest = start.saturating_add(self.wait_ns_max);
         let stamped = held.iter().map(|&(stamped, _)| stamped);
-        let leaves: Vec<i64> = stamped.zip(before).map(leaves).collect();
+        let leaves = stamped.zip(before).map(leaves);
+        let leaves: Vec<i64> = leaves.map(|leaves| leaves.min(latest)).collect();
         if let Some(&(last, _)) = held.last() {
             let bytes = held.iter().map(|&(_, bytes)| bytes);
             self.sweep.hold(start, leaves.iter().copied().zip(bytes));
-            self.cover(start, last.max(start));
+            self.cover(start, last.clamp(start, latest));
         }
         let waited = leaves.iter().map(|leaves| leaves.saturating_sub(start));
         waited.collect()

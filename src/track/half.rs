@@ -165,13 +165,14 @@ impl HalfFlow {
         Some(self.holes.bytes_below(una) + self.holes.forgotten_bytes() + above)
     }
 
-    /// Bytes in flight (METRICS.md I1); `None` before the first ACK.
+    /// Bytes in flight (METRICS.md I1); `None` before the first ACK, or where what was reported above all that was seen
+    /// lies in very many pieces.
     #[inline]
     pub(super) fn in_flight_bytes(&self) -> Option<u64> {
         let una = self.una?;
         // What was reported from above the highest byte seen is the FIN, or never passed here.
         let beyond = match self.board.highest_end() {
-            Some(end) if end > self.high => self.board.bytes_from(self.high),
+            Some(end) if end > self.high => self.board.bytes_from(self.high)?,
             _ => 0,
         };
         let reported = self.board.bytes() - beyond;

@@ -15,6 +15,10 @@ use crate::time::CaptureTime;
 /// lying or hopeless: the lowest range is given up, and its bytes count as in flight again.
 const RANGES_MAX: usize = HOLES_MAX as usize;
 
+/// Ranges that are looked at for a segment. Only what is reported and never passed here is above all that was seen: so
+/// much of it in so many pieces is made up, to keep an analysis busy.
+const LOOKED_AT_MAX: usize = 256;
+
 /// How often what was reported is taken back in one direction. A receiver may throw it away (RFC 2018 section 8), which
 /// hardly any does; one that does it with each ACK would make all that is in flight be looked at each time.
 const TAKEN_BACK_MAX: u8 = 64;
@@ -65,9 +69,12 @@ impl Scoreboard {
         self.0.as_ref().map_or(0, |board| board.bytes)
     }
 
-    /// How many of the bytes lie at or above `offset`.
-    pub(super) fn bytes_from(&self, offset: i64) -> u64 {
-        self.0.as_ref().map_or(0, |board| board.bytes_from(offset))
+    /// How many of the bytes lie at or above `offset`, where the highest are; `None` where these are in more ranges
+    /// than are looked at for each segment.
+    pub(super) fn bytes_from(&self, offset: i64) -> Option<u64> {
+        self.0
+            .as_ref()
+            .map_or(Some(0), |board| board.bytes_from(offset))
     }
 
     /// End of the highest range.
@@ -231,17 +238,16 @@ impl Scoreboard {
 }
 
 impl Board {
-    /// How many of the bytes lie at or above `offset`.
-    fn bytes_from(&self, offset: i64) -> u64 {
-        let above = self
-            .ranges
-            .as_slice()
-            .iter()
-            .rev()
-            .take_while(|range| range.end > offset);
-        above
-            .map(|range| (range.end - range.start.max(offset)) as u64)
-            .sum()
+    fn bytes_from(&self, offset: i64) -> Option<u64> {
+        let ranges = self.ranges.as_slice();
+        let first = ranges.len().saturating_sub(LOOKED_AT_MAX);
+        if first > 0 && ranges[first - 1].end > offset {
+            return None;
+        }
+        let above = ranges[first..].iter().rev();
+        let above = above.take_while(|range| range.end > offset);
+        let bytes = above.map(|range| (range.end - range.start.max(offset)) as u64);
+        Some(bytes.sum())
     }
 
     /// Whether all of `start..end` was reported.
@@ -436,6 +442,22 @@ mod tests {
         assert_eq!(reported(&mut board, 20, 910), 1);
         assert_eq!(reported(&mut board, 20, 910), 0);
         assert_eq!(board.bytes(), RANGES_MAX as u64);
+    }
+
+    /// Of 300 ranges of one byte each, at 0, 2 and so on.
+    #[test]
+    fn bytes_above_are_summed_up_where_they_are_in_few_ranges() {
+        let mut board = Scoreboard::default();
+        assert_eq!(board.bytes_from(0), Some(0));
+        for number in 0..300 {
+            reported(&mut board, 2 * number, 2 * number + 1);
+        }
+        let first = 2 * (300 - LOOKED_AT_MAX as i64);
+        assert_eq!(board.bytes_from(first), Some(LOOKED_AT_MAX as u64));
+        assert_eq!(board.bytes_from(first - 1), Some(LOOKED_AT_MAX as u64));
+        assert_eq!(board.bytes_from(first - 2), None);
+        assert_eq!(board.bytes_from(598), Some(1));
+        assert_eq!(board.bytes_from(599), Some(0));
     }
 
     #[test]

@@ -7,9 +7,9 @@ use crate::time::CaptureTime;
 /// Bits of a time in ns below [`unit_of`] it.
 pub(super) const UNIT_BITS: u32 = 20;
 
-/// A time in units of about a millisecond, which come again after 52 days.
+/// A time in units of about a millisecond, which come again after 52 days; never 0, which stands for no time.
 pub(super) fn unit_of(at: CaptureTime) -> u32 {
-    (at.as_ns() >> UNIT_BITS) as u32
+    ((at.as_ns() >> UNIT_BITS) as u32).max(1)
 }
 
 /// What the latest ACKs of one direction's data told.
@@ -48,7 +48,7 @@ impl LatestAcks {
         covered > self.dup_run.into() && covered > self.last_cover.into()
     }
 
-    /// Whether it did so within `ns` before `at`, to the unit.
+    /// Whether the receiver told of data above what it acknowledges in the `ns` before `at`, to the [unit](unit_of).
     pub(super) fn told_within(&self, ns: i64, at: CaptureTime) -> bool {
         self.told_unit != 0
             && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS <= ns
@@ -105,5 +105,8 @@ mod tests {
         acks.note_told(at(1_000));
         assert!(acks.told_within(12_000_000, at(1_010)));
         assert!(!acks.told_within(8_000_000, at(1_010)));
+        // In the first millisecond of all.
+        acks.note_told(at(0));
+        assert!(acks.told_within(12_000_000, at(10)));
     }
 }

@@ -71,7 +71,8 @@ impl Seen {
         let place = set.iter().position(|other| other.hash == now.hash);
         let passed = place.is_some_and(|place| {
             let age = now.unit.wrapping_sub(set[place].unit);
-            age.cast_signed() < LATELY
+            // Below 0 where the clock was set back.
+            (-LATELY..LATELY).contains(&age.cast_signed())
         });
         set.copy_within(..place.unwrap_or(WAYS - 1), 1);
         set[0] = now;
@@ -174,5 +175,19 @@ impl HalfFlow {
             .is_some_and(|ts| newest.is_some_and(|newest| later(newest, ts.value)));
         // One that says the same in the same tick of the clock tells that something came, and with SACK what did.
         numbered || is_old || blocks || sacks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passed_weeks_ago_did_not_pass_lately() {
+        let at = |s: i64| CaptureTime::from_ns(s * 1_000_000_000);
+        let mut seen = Seen::default();
+        assert!(!seen.note(7 << 16, at(100)));
+        assert!(seen.note(7 << 16, at(100)));
+        assert!(!seen.note(7 << 16, at(30 * 86_400)));
     }
 }

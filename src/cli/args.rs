@@ -123,7 +123,7 @@ pub struct Args {
     pub fness_window: Option<crate::analyze::FnessWindow>,
 
     /// Compare the N flows with the most payload of each capture
-    #[arg(long, value_name = "N", default_value_t = PairConfig::default().top, value_parser = whole::<usize, 0, { u64::MAX }>)]
+    #[arg(long, value_name = "N", default_value_t = PairConfig::default().top, value_parser = whole::<usize, 0, 1000>)]
     pub top: usize,
 
     /// How charts are drawn.

@@ -191,6 +191,7 @@ mod tests {
             ("ccanalyze a --capacity -5Mbit -q", "'-5Mbit' is below 0"),
             ("ccanalyze a -qc -.5Mbit", "'-.5Mbit' is below 0"),
             ("ccanalyze a --top -1", "-1 is too little: at least 0"),
+            ("ccanalyze a --top 1001", "1001 is too much: at most 1000"),
             ("ccanalyze a --io -1", "possible values: auto, mmap, read"),
             (
                 "ccanalyze path --before a --after b --limit -5p",

@@ -1,7 +1,7 @@
 //! Files and folders that commands begin before the first byte is read, and what is said in them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{bail, ensure};
 
@@ -107,8 +107,20 @@ pub(super) fn ensure_apart(
 /// A path however it is written, such as with `./` before or through a link to the folder, and whether it is there or
 /// not.
 fn whole(path: &Path) -> PathBuf {
-    let absolute = || std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    entry(path).unwrap_or_else(absolute)
+    entry(path).unwrap_or_else(|| {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let mut whole = PathBuf::new();
+        for part in absolute.components() {
+            if part == Component::ParentDir {
+                // What is not there yet will be a folder of that name.
+                whole = whole.canonicalize().unwrap_or(whole);
+                whole.pop();
+            } else {
+                whole.push(part);
+            }
+        }
+        entry(&whole).unwrap_or(whole)
+    })
 }
 
 /// Where a file is in a folder that is there: a link in the place of results is replaced, not followed.

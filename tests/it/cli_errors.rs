@@ -200,11 +200,15 @@ fn tables_cannot_share_a_file_whatever_leads_to_its_folder() {
     let good = capture("drop-one.pcap");
     let folder = tempfile::tempdir().unwrap();
     let name = folder.path().file_name().unwrap().to_str().unwrap();
-    for (table, words) in [
-        ("r.csv", "cannot share a file"),
-        ("r.pairs.csv", "give --segments another name"),
+    for (around, words) in [
+        (format!("../{name}/r.csv"), "cannot share a file"),
+        (
+            format!("../{name}/r.pairs.csv"),
+            "give --segments another name",
+        ),
+        // Through a folder that is not there yet.
+        ("./new/../r.csv".to_owned(), "cannot share a file"),
     ] {
-        let around = format!("../{name}/{table}");
         let args = [
             good.to_str().unwrap(),
             "--out",

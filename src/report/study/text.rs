@@ -80,7 +80,7 @@ pub(in crate::report) fn in_full(number: f64) -> String {
     number.to_string()
 }
 
-/// A text whose letters are letters: none ends a cell, begins a tag or makes what follows slanted.
+/// A text whose letters are letters: none ends a cell, begins a tag or a link, or makes what follows slanted.
 fn escaped_markdown(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.replace(['\n', '\r'], " ").chars() {
@@ -89,7 +89,7 @@ fn escaped_markdown(text: &str) -> String {
         }
         escaped.push(letter);
     }
-    escaped
+    escaped.replace("](", "]\\(")
 }
 
 #[cfg(test)]
@@ -146,5 +146,6 @@ mod tests {
         assert_eq!(escaped_markdown("a|b\nc"), "a\\|b c");
         assert_eq!(escaped_markdown("<b>x</b> *y*"), "\\<b>x\\</b> \\*y\\*");
         assert_eq!(escaped_markdown("cubic_10m (2)"), "cubic_10m (2)");
+        assert_eq!(escaped_markdown("[1, 2] [a](b)"), "[1, 2] [a]\\(b)");
     }
 }

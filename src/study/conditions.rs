@@ -197,7 +197,7 @@ impl CapacityTrace {
             .steps
             .len()
             .checked_sub(2)
-            .map_or(1, |before| last - self.steps[before].0);
+            .map_or(1, |before| last.saturating_sub(self.steps[before].0));
         Some(self.mean_within(first, last.saturating_add(step)))
     }
 

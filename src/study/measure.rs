@@ -231,7 +231,7 @@ fn counted(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> (Vec<Flow<
     let largest = largest_bytes(capture).unwrap_or(0);
     let counts = |flow: &Flow<'_>| {
         let bytes = flow.payload_bytes();
-        min_flow_bytes.map_or(bytes * 100 >= largest, |least| bytes >= least)
+        min_flow_bytes.map_or(bytes >= largest.div_ceil(100), |least| bytes >= least)
     };
     let mut flows: Vec<Flow<'_>> = capture.flows().filter(counts).collect();
     let left_out = (capture.flows().count() - flows.len()) as u64;

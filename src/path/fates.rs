@@ -59,7 +59,7 @@ impl Outcome {
 
 shown_by_name!(Outcome);
 
-/// What became of each packet, by way, in the order in which they came in: some 13 bytes each, where
+/// What became of each packet, by way, in the order in which they came in: some 15 bytes each, where
 /// a [`PacketFate`] takes 88.
 #[derive(Clone, Debug, Default)]
 pub struct Fates {

@@ -72,7 +72,9 @@ impl HalfFlow {
             || silence_ns > self.untold_timer_ns(start) && self.is_edge_untold(start)
             || self.is_unasked(start, end, at) && !self.is_too_soon_for_timers(start, at)
             || self.ran_out_while_writing(start, at, timer_ns)
-            || self.ran_out_while_told(start, at);
+            || self.ran_out_while_told(start, at)
+            || self.repair.heard == Heard::AskedLongAgo
+            || self.repeats_again_unasked(start, end, at);
         if timed_out {
             return self.timed_out(at, len);
         }
@@ -158,9 +160,30 @@ impl HalfFlow {
         if own_silence_ns.is_some_and(|own_ns| own_ns > timer_ns) {
             return Heard::Unknown;
         }
-        match hole.asked_at.map(|asked_at| unheard_at.since(asked_at)) {
-            Some(within_ns) if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
-            _ => Heard::Unknown,
+        let Some(asked_at) = hole.asked_at else {
+            return Heard::Unknown;
+        };
+        let within_ns = unheard_at.since(asked_at);
+        match self.heard_long_ago(start, asked_at, unheard_at) {
+            Heard::Unknown if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
+            heard => heard,
+        }
+    }
+
+    /// Whether who repeats the left edge, at `start`, had been asked for it at `asked_at`, two round trips or more before what
+    /// it had heard of by then, at `heard_at`, and had heard of no progress for as long as a timer takes: who is asked
+    /// repeats it at once, and who finds that to be lost, too, a round trip and a quarter later (RFC 8985 section 6.2).
+    fn heard_long_ago(&self, start: i64, asked_at: CaptureTime, heard_at: CaptureTime) -> Heard {
+        let round_trip_ns = self.delays.round_trip_ns();
+        let timer_ns = nearly(TIMER_NS_MIN).max(round_trip_ns);
+        let is_timers = self.una == Some(start)
+            && !self.old_copies.are_told_by_dsacks()
+            && heard_at.since(asked_at) >= 2 * round_trip_ns
+            && Self::is_long_since(self.times.progress_at, Some(timer_ns), heard_at);
+        if is_timers {
+            Heard::AskedLongAgo
+        } else {
+            Heard::Unknown
         }
     }
 
@@ -450,7 +473,28 @@ impl HalfFlow {
         let set_at = progress_at.max(sent_at).min(earlier.at);
         self.sack.are_seen
             && at.since(set_at) >= nearly(TIMER_NS_MIN)
-            && (self.has_gone_on_since(earlier) || !self.has_delivered_since(earlier.at))
+            && (self.has_gone_on_since(earlier)
+                || !self.has_delivered_since(earlier.at)
+                || self.echoes.newest().is_some()
+                    && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at))
+    }
+
+    /// Whether `start..end` was repeated before, with SACK, and again at `at` before anything that was sent since can have
+    /// been acknowledged: so neither SACK (RFC 6675 section 5) nor the order of deliveries (RFC 8985 section 6.2) asked for
+    /// it, and its sender has given up all that was outstanding (RFC 6675 section 5.1).
+    fn repeats_again_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
+        let soon_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
+        self.sack.are_seen
+            && self.repair.after_timeout().is_none()
+            && self.copy_before(start).is_some_and(|earlier| {
+                earlier.verdict.class == Class::Retransmission
+                    && earlier.verdict.reason != Some(Reason::TailProbe)
+                    && earlier.at < at
+                    && at.since(earlier.at) < soon_ns
+                    // It is not the copy before, late.
+                    && !(self.ids.counts() && self.ids.last() == Some(earlier.id))
+                    && !self.is_cut_anew(earlier, (start, end), at)
+            })
     }
 
     /// Whether something that was sent after `at` has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675

@@ -14,6 +14,8 @@ pub(super) enum Heard {
     Nothing,
     /// One that asked for it, and nothing that passed long after that.
     Asked,
+    /// One that asked for it, and what passed round trips after that: it had repeated it before.
+    AskedLongAgo,
 }
 
 /// What the last packet of a sender was, as far as ids that are skipped before the next one are judged by it.

@@ -338,6 +338,13 @@ impl Estimate {
         }
     }
 
+    /// Whether there was one sample alone.
+    pub(super) fn is_single(&self) -> bool {
+        self.min_us == self.latest_us
+            && self.variation == self.smoothed / 2
+            && microseconds(self.smoothed) == self.latest_us
+    }
+
     /// Lowers the smallest delay to `ns`, which was measured otherwise, where one is known.
     pub(super) fn lower(&mut self, ns: Option<i64>) {
         if self.min_us < u32::MAX

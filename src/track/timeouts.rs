@@ -6,7 +6,7 @@ use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::{PARTS_MAX, Sent};
 use super::ranges::Hole;
-use super::repair::Last;
+use super::repair::{Heard, Last};
 use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
 use crate::event::{
@@ -57,6 +57,8 @@ pub(super) struct AfterTimeout {
     answered: (Option<i64>, u8),
     /// The left edge whose repeat was lost before it came here, and when what was sent next passed.
     lost_edge: Option<(i64, CaptureTime)>,
+    /// That its sender had been asked for the repeat round trips before told of it, while ACKs went on.
+    is_by_asking: bool,
 }
 
 impl AfterTimeout {
@@ -122,6 +124,7 @@ impl HalfFlow {
             reported_to: self.board.highest_end(),
             answered: (self.una, 0),
             lost_edge: None,
+            is_by_asking: self.repair.heard == Heard::AskedLongAgo,
         };
         self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
@@ -487,6 +490,10 @@ impl HalfFlow {
         let timer_at = first.map(|after| after.at);
         let heard_at = self.times.heard_at;
         let heard_nothing = first.is_some_and(|after| after.heard_at == heard_at);
+        // Of who was asked all the time only the ACK of the repeat itself opens the window.
+        let was_asked = first.is_some_and(|after| after.is_by_asking);
+        let unanswered_ns = was_asked.then(|| nearly(self.delays.shortest_round_trip_ns()));
+        let soon_ns = unanswered_ns.unwrap_or_else(|| self.burst_ns());
         // Some count their window in bytes, and fill it with several packets.
         let window = i64::from(self.packet_size.largest());
         let Some(&edge) = self.in_flight.nth_unacked(0).filter(|edge| {
@@ -497,12 +504,18 @@ impl HalfFlow {
                 && self.times.data_at == Some(edge.at)
                 && edge.end() <= start
                 && end - edge.start > window
-                && at.since(edge.at) <= self.burst_ns()
+                && at.since(edge.at) <= soon_ns
                 // What no ACK came before since it passed, none has asked for.
                 && before.is_none_or(|before| heard_at >= Some(before.at))
                 && (heard_nothing
+                    || was_asked
                     || heard_at.is_some_and(|heard_at| self.is_unheard(heard_at, at)))
         }) else {
+            // It may have been acknowledged behind this point by now.
+            if was_asked && timer_at.is_some_and(|timer_at| at.since(timer_at) <= soon_ns) {
+                self.repair.timeout = None;
+                self.emissions.forget_timeout();
+            }
             return;
         };
         let now = Verdict {

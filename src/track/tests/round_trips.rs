@@ -596,34 +596,3 @@ fn what_the_network_copied_before_its_ack_is_no_exact_sample() {
         assert_eq!(seen.exact_rtts, exact);
     }
 }
-
-/// Four segments, of which the first is lost; with SACK each ACK tells what came since the one before.
-#[test]
-fn an_ack_delivers_what_it_is_the_first_to_report() {
-    let trace = |sack: bool| {
-        let held = |upto: u32| {
-            let range = format!(" sack 1000..{upto}");
-            if sack { range } else { String::new() }
-        };
-        format!(
-            "100 A>B data 0..1000
-             101 A>B data 1000..2000
-             102 A>B data 2000..4000
-             121 B>A ack 0{}
-             122 B>A ack 0{}
-             150 A>B data 0..1000
-             170 B>A ack 4000
-             171 A>B data 4000..5000
-             191 B>A ack 5000",
-            held(2000),
-            held(4000)
-        )
-    };
-    let delivered = |sack| play(&opened(&trace(sack))).delivered;
-    assert_eq!(
-        delivered(true),
-        [(121, 1000), (122, 2000), (170, 1000), (191, 1000)]
-    );
-    // Two segments came before, of nobody knows which size.
-    assert_eq!(delivered(false), [(170, 0), (191, 1000)]);
-}

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::kinds::told_apart;
-use super::meanings::{Guess, distinct, is_cca, is_of_the_kind, named, unit_of, unused};
+use super::meanings::{
+    Guess, distinct, is_bare, is_cca, is_of_the_kind, named, repetition_of, unit_of, unused,
+};
 use super::names::{SEPARATORS, parts_of, stem_of};
 use super::points::{Around, Group, Points, Role};
 use crate::study::files::COMPRESSION_ENDINGS;
@@ -439,17 +441,19 @@ fn template_of(names: &[&String]) -> String {
     let ccas = (0..columns)
         .filter(|&column| is_cca(&values_at(column)) && values_at(column).len() > 1)
         .count();
+    let all: Vec<Vec<String>> = (0..columns).map(values_at).collect();
+    let repetition = repetition_of(&all);
     let mut template = String::new();
     let mut used: Vec<String> = Vec::new();
-    for column in 0..columns {
-        let values = values_at(column);
+    for (column, values) in all.iter().enumerate() {
         if let [only] = &values[..] {
             template.push_str(&literal(only));
         } else {
-            let (prefix, name) = named(&values, ccas, &used);
+            let (prefix, name) = named(values, ccas, &used);
             let behind = column.checked_sub(1).and_then(|last| separators.get(last));
             let name = match behind {
                 Some('.') if name == "label1" => "title".to_owned(),
+                _ if is_bare(values) && repetition != Some(column) => "number".to_owned(),
                 _ => name,
             };
             let name = unused(name, &used);

@@ -1,5 +1,6 @@
 //! What the parts of file names may mean.
 
+use crate::study::labels::is_repetition;
 use crate::study::template::is_name;
 use crate::study::units::{Dimension, parse};
 
@@ -139,6 +140,40 @@ pub(super) fn named(values: &[String], ccas: usize, used: &[String]) -> (String,
         return (String::new(), "label1".to_owned());
     };
     (String::new(), name.to_owned())
+}
+
+/// Whether values are numbers with nothing before or behind them.
+pub(super) fn is_bare(values: &[String]) -> bool {
+    let is_number = |value: &String| value.chars().all(|c| c.is_ascii_digit() || c == '.');
+    values.len() > 1 && values.iter().all(is_number)
+}
+
+/// Which of the parts of names that are bare numbers tells repetitions apart, if no part says it in words: the last that
+/// counts from 0 or 1 on without gaps, as names end in the number of the run; else the last.
+pub(super) fn repetition_of(parts: &[Vec<String>]) -> Option<usize> {
+    let is_said = |values: &Vec<String>| {
+        let numbered = |value: &String| value.ends_with(|c: char| c.is_ascii_digit());
+        let letters = common_letters(values).to_lowercase();
+        values.len() > 1 && values.iter().all(numbered) && is_repetition(&letters)
+    };
+    let counts = |values: &[String]| {
+        let mut numbers: Vec<u64> = values
+            .iter()
+            .filter_map(|value| value.parse().ok())
+            .collect();
+        numbers.sort_unstable();
+        let first = numbers.first().copied().unwrap_or(2);
+        first < 2
+            && numbers.len() == values.len()
+            && (first..).zip(&numbers).all(|(at, of)| at == *of)
+    };
+    if parts.iter().any(is_said) {
+        return None;
+    }
+    let bare = || (0..parts.len()).filter(|&place| is_bare(&parts[place]));
+    bare()
+        .rfind(|&place| counts(&parts[place]))
+        .or(bare().next_back())
 }
 
 /// A name that is not used yet: with a number behind it, if need be.

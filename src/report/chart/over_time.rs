@@ -18,7 +18,7 @@ use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, s
 pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot> {
     let mut bins = Bins::of(scene, options.bin_ns)?;
     let (means, joined) = wide_bins(&bins, scene);
-    let (means, left_out_bin) = means.whole(scene);
+    let (means, of_last) = means.whole(scene, joined);
     bins.last = bins.last.min((means.last + 1) * joined - 1);
     let means = (means, joined);
     let (shown, rest) = scene.largest(scene.lines_max());
@@ -28,6 +28,7 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         .map(|(flow, style)| goodput_line(&[*flow], flow.name.to_string(), style, (&bins, means)))
         .filter(|line| !line.samples.is_empty())
         .collect();
+    let missing = shown.len() - lines.len();
     let small_only = rest.is_empty();
     let others: Vec<&NamedFlow<'_>> = rest.into_iter().chain(&scene.small).collect();
     if !small_only {
@@ -52,12 +53,8 @@ pub(super) fn goodput(scene: &Scene<'_>, options: &ChartOptions) -> Option<Plot>
         drawing: Drawing::Line,
         notes: vec![
             means.0.words(),
-            left_out_bin.unwrap_or_default().to_owned(),
-            if small_only {
-                left_out(0, scene.small.len())
-            } else {
-                String::new()
-            },
+            of_last.unwrap_or_default(),
+            left_out(missing, if small_only { scene.small.len() } else { 0 }),
             if one_way {
                 "without ACKs: new bytes seen".to_owned()
             } else {
@@ -88,7 +85,7 @@ pub(super) fn goodput_line(
     style: LineStyle,
     (bins, (means, joined)): (&Bins, (Bins, i64)),
 ) -> Line {
-    let rate = |bytes: u64| 8.0 * bytes as f64 / means.length_s;
+    let rate = |bin: i64, bytes: u64| 8.0 * bytes as f64 / means.covered_s(bin);
     let samples = if let ([flow], 1) = (flows, joined) {
         bins.thinned(bins.filled(news(flow), rate))
     } else {
@@ -231,7 +228,7 @@ pub(super) fn retransmissions(scene: &Scene<'_>, options: &ChartOptions) -> Opti
         let amounts = series
             .filter(|bin| bin.data_packets > 0 && flow.flow.tcp().is_some())
             .map(|bin| (bin.index, bin.retransmitted_packets));
-        bins.thinned(bins.filled(amounts, |packets| packets as f64))
+        bins.thinned(bins.filled(amounts, |_, packets| packets as f64))
     });
     let notes = vec![
         format!("packets in {}", bins.words()),
@@ -320,7 +317,7 @@ pub(super) fn together(four: &Four, scene: &Scene<'_>, options: &ChartOptions) -
         first,
         second,
         goodput
-            .and(wide.whole(scene).1)
+            .and(wide.whole(scene, joined_bins).1)
             .map_or_else(String::new, |said| format!("goodput: {said}")),
         joined(&[beside, cut(scene)]),
         far_capacity.unwrap_or_default(),

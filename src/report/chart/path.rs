@@ -79,6 +79,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
         length_s: hop.bin_ns as f64 / 1e9,
         first: way.bins.first()?.index,
         last: way.bins.last()?.index,
+        covered_s: None,
     };
     let (flows, all) = drawn_flows(hop, way.heading);
     let taken: Vec<LineStyle> = flows.iter().map(|&(_, style)| style).collect();

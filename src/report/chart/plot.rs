@@ -1,6 +1,6 @@
 //! Lines over bins of time: how they are put into a figure, alone or in panels above each other.
 
-use super::axis::{Axis, Quantity, nice_step};
+use super::axis::{Axis, Quantity};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::choice::Scene;
 use super::frame::{
@@ -12,6 +12,10 @@ use super::legend::Swatch;
 use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
 use super::thin;
+
+mod bins;
+
+pub(super) use bins::Bins;
 
 /// One value of a line, at the middle of its bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,178 +61,6 @@ impl Caption {
         }
     }
 }
-
-/// How time is cut for a chart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Bins {
-    /// Length of one, in seconds.
-    pub(super) length_s: f64,
-    pub(super) first: i64,
-    pub(super) last: i64,
-}
-
-impl Bins {
-    pub(super) fn of(scene: &Scene<'_>, bin_ns: i64) -> Option<Self> {
-        let (first, last) = scene.bin_span?;
-        Some(Self {
-            length_s: bin_ns as f64 / 1e9,
-            first,
-            last,
-        })
-    }
-
-    /// The same time in longer bins, so that there are no more than `bins_max`; and how many of
-    /// the old make one of the new.
-    pub(super) fn joined(&self, bins_max: i64) -> (Self, i64) {
-        let bins = (self.last - self.first + 1) as f64;
-        let joined = nice_step(bins, bins_max.max(1) as usize).max(1.0) as i64;
-        let bins = Self {
-            length_s: self.length_s * joined as f64,
-            first: self.first.div_euclid(joined),
-            last: self.last.div_euclid(joined),
-        };
-        (bins, joined)
-    }
-
-    /// These without the last, where the capture ends within it and enough are left: a rate over all of it would fall as
-    /// if less had been sent. What to say of that, where it can be seen.
-    pub(super) fn whole(self, scene: &Scene<'_>) -> (Self, Option<&'static str>) {
-        /// So many are a course.
-        const LEFT_MIN: i64 = 2;
-        /// Among so many one is seen.
-        const FEW: i64 = 50;
-        /// What is missing of one in so many is not seen.
-        const SEEN: i64 = 10;
-        let length_ns = ((self.length_s * 1e9).round() as i64).max(1);
-        let end = scene
-            .capture
-            .span
-            .map(|span| span.last.since(scene.capture.origin));
-        let is_cut = end.is_some_and(|end_ns| {
-            let missing_ns = length_ns - end_ns.rem_euclid(length_ns) - 1;
-            end_ns.div_euclid(length_ns) == self.last && missing_ns > length_ns / SEEN
-        });
-        let left = self.last - self.first;
-        if !is_cut || left < LEFT_MIN {
-            return (self, None);
-        }
-        let last = self.last - 1;
-        let said = "the last, captured in part, left out";
-        (Self { last, ..self }, (left < FEW).then_some(said))
-    }
-
-    /// How many bins lie in a stretch of time that nobody can see in: 1, unless there are many.
-    fn stretch(&self) -> i64 {
-        let bins = self.last.saturating_sub(self.first).saturating_add(1);
-        let stretch = bins / STRETCHES_MAX + i64::from(bins % STRETCHES_MAX > 0);
-        stretch.max(1)
-    }
-
-    /// How far apart neighbours on a line may be without a gap between them, in bins.
-    pub(super) fn reach(&self) -> i64 {
-        2 * self.stretch() - 1
-    }
-
-    /// The samples of a line as they are read, in order: all of them, or where there are very many,
-    /// of each stretch the first, the lowest, the highest and the last, with the range of all.
-    pub(super) fn thinned(&self, samples: impl IntoIterator<Item = Sample>) -> Vec<Sample> {
-        let stretch = self.stretch();
-        if stretch == 1 {
-            return samples.into_iter().collect();
-        }
-        let of = |sample: &Sample| sample.bin.div_euclid(stretch);
-        let mut ranges: Vec<(i64, (f64, f64))> = Vec::new();
-        let seen = samples.into_iter().inspect(|sample| {
-            let Some((low, high)) = sample.range else {
-                return;
-            };
-            match ranges.last_mut() {
-                Some((last, range)) if *last == of(sample) => {
-                    *range = (range.0.min(low), range.1.max(high));
-                }
-                _ => ranges.push((of(sample), (low, high))),
-            }
-        });
-        let mut kept = thin::extremes(seen, of, |sample| sample.value);
-        for sample in &mut kept {
-            let place = ranges.binary_search_by_key(&of(sample), |&(stretch, _)| stretch);
-            if let (Some(range), Ok(place)) = (&mut sample.range, place) {
-                *range = ranges[place].1;
-            }
-        }
-        kept
-    }
-
-    /// A value for each bin from the first to the last of `amounts`, which are in order, 0 where
-    /// there is none; of many bins without any, as many as it takes to draw them. What is before or
-    /// after all that is drawn does not count.
-    pub(super) fn filled<'a>(
-        &self,
-        amounts: impl Iterator<Item = (i64, u64)> + 'a,
-        value: impl Fn(u64) -> f64 + 'a,
-    ) -> impl Iterator<Item = Sample> + 'a {
-        let stretch = self.stretch();
-        let drawn = self.first..=self.last;
-        let mut last = None;
-        let amounts = amounts.filter(move |(bin, _)| drawn.contains(bin));
-        let all = amounts.flat_map(move |(bin, amount)| {
-            let before = last.replace(bin).unwrap_or(bin - 1);
-            let empty = (before + 1..bin).step_by(usize::try_from(stretch).unwrap_or(usize::MAX));
-            // The line comes up from 0 right before the next value.
-            let end = (stretch > 1 && bin - before > 2).then_some(bin - 1);
-            let empty = empty.chain(end).map(|bin| (bin, 0));
-            empty.chain(std::iter::once((bin, amount)))
-        });
-        all.map(move |(bin, amount)| Sample {
-            bin,
-            value: value(amount),
-            range: None,
-        })
-    }
-
-    /// Samples of bins that are made of `joined` of these, each over all of its bins, as many as it takes to draw it.
-    pub(super) fn spread(
-        &self,
-        samples: impl Iterator<Item = Sample>,
-        joined: i64,
-    ) -> impl Iterator<Item = Sample> {
-        let stretch = usize::try_from(self.stretch()).unwrap_or(usize::MAX);
-        let (first, last) = (self.first, self.last);
-        samples.flat_map(move |sample| {
-            let from = sample.bin * joined;
-            let bins = (from.max(first)..=(from + joined - 1).min(last)).step_by(stretch);
-            bins.map(move |bin| Sample { bin, ..sample })
-        })
-    }
-
-    /// The time axis: from the first packet on, unless nothing was sent for long.
-    pub(super) fn axis(&self, style: Style) -> Axis {
-        let (first, end) = (
-            self.first as f64 * self.length_s,
-            (self.last + 1) as f64 * self.length_s,
-        );
-        let start = if first < 0.0 || first > 0.25 * end {
-            first
-        } else {
-            0.0
-        };
-        Axis::of_time(start, end, style.size.ticks_across(1.0))
-    }
-
-    /// The middle of a bin, in seconds.
-    pub(super) fn middle_s(&self, bin: i64) -> f64 {
-        (bin as f64 + 0.5) * self.length_s
-    }
-
-    /// Their length, in words.
-    pub(super) fn words(&self) -> String {
-        format!("bins of {}", Quantity::TIME.format_set(self.length_s))
-    }
-}
-
-/// Stretches of time on a chart: a good two for each pixel of the widest, for the thinning by
-/// pixels to find the extremes still there.
-const STRETCHES_MAX: i64 = 8192;
 
 /// What is drawn in one panel.
 #[derive(Clone, Debug, PartialEq)]

@@ -83,8 +83,8 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let sharers = rivals(scene);
     let (bins, missing) = known(bins, joined, &sharers)?;
     // Of what all sent, a part has shares, too.
-    let (bins, left_out_bin) = match options.capacity_bps {
-        Some(_) => bins.whole(scene),
+    let (bins, of_last) = match options.capacity_bps {
+        Some(_) => bins.whole(scene, joined),
         None => (bins, None),
     };
     let layers = layers(scene, joined);
@@ -100,7 +100,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     }
     // Capacity is a rate of goodput, but what is sent is close to it, headers included.
     let whole = |bin: i64| match options.capacity_bps {
-        Some(bps) => bps * bins.length_s / 8.0,
+        Some(bps) => bps * bins.covered_s(bin) / 8.0,
         None => total(bin) as f64,
     };
     let peak = (bins.first..=bins.last)
@@ -126,7 +126,7 @@ pub(super) fn stacked_area(scene: &Scene<'_>, options: &ChartOptions) -> Option<
     let line = line.map(|_| Stroke::dashed(Colour::INK, 2.5));
     legend.extend(line.map(|line| (Swatch::Stroke(line), "capacity".to_owned())));
     let mut notes = vec![format!("IP bytes in {}", bins.words())];
-    notes.extend(left_out_bin.map(str::to_owned));
+    notes.extend(of_last);
     notes.push(words.note);
     notes.extend(other_way(scene));
     notes.extend(missing);

@@ -181,6 +181,7 @@ fn each_column_of_panels_has_a_time_axis_at_its_end() {
         length_s: 0.1,
         first: 0,
         last: 50,
+        covered_s: None,
     };
     // A slide has two columns, paper has one.
     for (size, panels, axes) in [

@@ -8,6 +8,7 @@ fn bins(last: i64) -> Bins {
         length_s: 1e-6,
         first: 0,
         last,
+        covered_s: None,
     }
 }
 
@@ -88,14 +89,14 @@ fn silence_of_any_length_is_a_line_at_0_of_few_samples() {
     let last = 100 * 365 * 86_400 * 1_000_000_000_i64;
     let amounts = [(0, 5), (1, 6), (last, 7)];
     let bins = bins(last);
-    let samples: Vec<Sample> = bins.filled(amounts.into_iter(), |n| n as f64).collect();
+    let samples: Vec<Sample> = bins.filled(amounts.into_iter(), |_, n| n as f64).collect();
     assert!(samples.len() < 10_000, "{}", samples.len());
     let before_last = samples[samples.len() - 2];
     assert_eq!((before_last.bin, before_last.value), (last - 1, 0.0));
     assert!(samples[2].value.abs() < 1e-9);
     assert!(samples.is_sorted_by_key(|sample| sample.bin));
     let few: Vec<i64> = self::bins(5)
-        .filled([(-9, 1), (1, 5), (4, 6), (last, 1)].into_iter(), |n| {
+        .filled([(-9, 1), (1, 5), (4, 6), (last, 1)].into_iter(), |_, n| {
             n as f64
         })
         .map(|sample| sample.bin)

@@ -92,3 +92,40 @@ fn the_bin_in_which_a_capture_ends_is_no_lower_than_others() {
         });
     }
 }
+
+/// A bin of 100 ms in which the capture ends 30 ms after its begin.
+#[test]
+fn a_flow_of_the_last_bin_alone_is_drawn_at_its_rate_there() {
+    // The second one sends 5 packets in 4 ms, and its last ACK comes after 9.026 s.
+    let mut late = download(2, 9000, 5, |_| false);
+    for packet in &mut late {
+        packet.at_us = 9_000_000
+            + (packet.at_us - 9_000_000) / 10
+            + if packet.payload > 0 { 0 } else { 20_000 };
+    }
+    let packets = [download(1, 0, 100, |_| false), late].concat();
+    with_scene(packets, |scene, options| {
+        let goodput = over_time::goodput(scene, options).unwrap();
+        assert_eq!(goodput.lines.len(), 2, "{:?}", goodput.notes);
+        let samples = &goodput.lines[1].samples;
+        assert_eq!((samples.len(), samples[0].bin), (1, 90));
+        // 5000 bytes in 26 ms, not in 100.
+        let bps = samples[0].value;
+        assert!((1.5e6..1.6e6).contains(&bps), "{bps}");
+        let said = goodput.notes.join(" ");
+        assert!(
+            said.contains("the last: over the 26 ms of it that were captured"),
+            "{said}"
+        );
+        let with_capacity = ChartOptions {
+            capacity_bps: Some(2e6),
+            ..options.clone()
+        };
+        let share = sharing::stacked_area(scene, &with_capacity).unwrap();
+        let said = texts(&share).join(" ");
+        assert!(said.contains("that were captured"), "{said}");
+        let four = Four::of(scene, options);
+        let said = texts(&over_time::together(&four, scene, options).unwrap()).join(" ");
+        assert!(said.contains("goodput: the last: over"), "{said}");
+    });
+}

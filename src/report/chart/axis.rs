@@ -90,6 +90,11 @@ impl Quantity {
         }
     }
 
+    /// Whether it is a rate, of which links differ by decades.
+    pub(super) fn is_rate(&self) -> bool {
+        self.units == RATES
+    }
+
     /// Whether it is a number of things.
     pub(super) fn is_count(&self) -> bool {
         self.units == PACKETS
@@ -269,6 +274,8 @@ impl Axis {
             (axis.min / size / step + 1e-9).floor(),
             (axis.max / size / step - 1e-9).ceil(),
         );
+        // What is smaller than any step has one.
+        let high = high.max(low + 1.0);
         axis.min = low * step * size;
         axis.max = high * step * size;
         axis.ticks = ticks(axis.min / size, axis.max / size, step, size);
@@ -331,7 +338,10 @@ impl Axis {
 
     /// Ticks at 1, 2 and 5 of each decade, or at decades where these are many. `min` is above 0.
     pub(super) fn log(quantity: Quantity, min: f64, max: f64) -> Self {
-        let (unit, size) = quantity.unit((min * max).sqrt());
+        /// Below and above there is no room for decades.
+        const ROOM: [f64; 2] = [1e-290, 1e290];
+        let [min, max] = [min, max].map(|end| end.clamp(ROOM[0], ROOM[1]));
+        let (unit, size) = quantity.unit(min.sqrt() * max.sqrt());
         let (min, max) = (min / size, (max / size).max(min / size * 1.01));
         let marks = quantity.log_marks(min, max, size);
         let low = marks
@@ -490,7 +500,8 @@ fn title(quantity: Quantity, unit: &str) -> String {
 
 /// The smallest of 1, 2, 5 times a power of ten that makes at most `steps_max` steps of `range`.
 pub(super) fn nice_step(range: f64, steps_max: usize) -> f64 {
-    let raw = range / steps_max.max(1) as f64;
+    // Below the smallest normal number a power of ten has no digits left, and at last is 0.
+    let raw = (range / steps_max.max(1) as f64).max(f64::MIN_POSITIVE);
     let power = 10_f64.powf(raw.log10().floor());
     let factor = [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -500,12 +511,15 @@ pub(super) fn nice_step(range: f64, steps_max: usize) -> f64 {
 
 /// Multiples of `step` from `min` to `max`, in units of `size`.
 fn ticks(min: f64, max: f64, step: f64, size: f64) -> Vec<(f64, String)> {
+    /// More than any axis has, whatever numbers there are.
+    const TICKS_MAX: usize = 1000;
     let digits = (-step.log10().floor() + 1e-9).max(0.0) as usize;
     let (first, last) = (
         (min / step - 1e-6).ceil() as i64,
         (max / step + 1e-6).floor() as i64,
     );
     (first..=last)
+        .take(TICKS_MAX)
         .map(|index| {
             (
                 index as f64 * step * size,
@@ -517,6 +531,9 @@ fn ticks(min: f64, max: f64, step: f64, size: f64) -> Vec<(f64, String)> {
 
 /// A number with thin spaces between thousands and a proper minus sign.
 pub(super) fn number(value: f64, digits: usize) -> String {
+    /// Nobody reads more behind the point.
+    const DIGITS_MAX: usize = 20;
+    let digits = digits.min(DIGITS_MAX);
     let plain = format!("{:.digits$}", value.abs());
     let (whole, fraction) = plain
         .split_once('.')

@@ -316,3 +316,44 @@ fn a_small_number_is_no_row_of_zeros() {
         assert_eq!(significant(value), text);
     }
 }
+
+/// Results of a division may be as small or large as numbers can be.
+#[test]
+fn numbers_of_any_size_have_an_axis() {
+    let sizes = [
+        5e-324,
+        1e-323,
+        1e-310,
+        f64::MIN_POSITIVE,
+        1e-200,
+        1.0,
+        1e200,
+        f64::MAX,
+    ];
+    for quantity in [
+        Quantity::GOODPUT,
+        Quantity::PLAIN,
+        Quantity::RTT,
+        Quantity::TIME,
+    ] {
+        for max in sizes {
+            for min in sizes.into_iter().chain([0.0]).filter(|min| *min <= max) {
+                let mut axes = vec![
+                    Axis::linear(quantity, min, max, 5),
+                    Axis::tight(quantity, min, max, 5),
+                    Axis::of_time(min, max, 5),
+                    Axis::for_any_delays(quantity, (min, max), [min, max].into_iter(), 5),
+                ];
+                axes.extend(Axis::for_chosen(quantity, &[min, max], 5));
+                if min > 0.0 {
+                    axes.push(Axis::log(quantity, min, max));
+                }
+                for axis in axes {
+                    assert!(axis.ticks.len() <= 1000, "{quantity:?} {min:e} {max:e}");
+                    let longest = axis.ticks.iter().map(|(_, text)| text.len()).max();
+                    assert!(longest.unwrap_or(0) < 1000, "{quantity:?} {min:e} {max:e}");
+                }
+            }
+        }
+    }
+}

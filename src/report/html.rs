@@ -17,7 +17,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::chart::{self, Canvas, Theme};
-use super::terminal::{duration, grouped, millis};
+use super::terminal::{delay, duration, grouped};
 
 pub use path::of_path;
 pub use run::of_run;
@@ -363,9 +363,9 @@ fn took(ns: f64) -> String {
     duration(ns as i64)
 }
 
-/// A delay in ns, in the unit that all delays on a page have.
+/// A delay in ns, in the unit that all delays on a page have, but for those of many seconds.
 fn ms(ns: f64) -> String {
-    format!("{} ms", millis(ns))
+    delay(ns)
 }
 
 /// Escaped text that may also go on in the next line behind what addresses and names of files have in them.

@@ -1,6 +1,7 @@
 //! The summary on the terminal; the only place that prints.
 
 pub(super) mod clocks;
+mod delays;
 mod lengths;
 mod nothing;
 mod pairs;
@@ -26,6 +27,8 @@ use crate::study::words::Thousands;
 use crate::study::{StudyResults, StudyRun};
 
 use super::largest::largest_flows;
+use delays::millis;
+pub(super) use delays::{delay, delays};
 use nothing::nothing_found;
 use rotated::parts_of_one;
 pub use studies::study_warnings;
@@ -464,35 +467,6 @@ fn engineering(mut value: f64, units: &[&str]) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-pub(super) fn millis(ns: f64) -> String {
-    digits(ns / 1e6)
-}
-
-/// Three digits, with three behind the point at most; 0 only for nothing at all.
-fn digits(number: f64) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let digits = match number {
-        ..0.0995 => 3,
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    };
-    format!("{number:.digits$}")
-}
-
-/// Delays in ns, from the smallest to the largest, in the unit that suits the longest.
-pub(super) fn delays(ns: [f64; 3]) -> String {
-    let (unit, unit_ns) = if ns[2].max(-ns[0]) < 999_500.0 {
-        ("µs", 1e3)
-    } else {
-        ("ms", 1e6)
-    };
-    let [min, mean, max] = ns.map(|ns| digits(ns / unit_ns));
-    format!("{min}/{mean}/{max} {unit}")
-}
-
 /// `1 flow`, `2 flows`.
 pub(super) fn counted(number: u64, noun: &str) -> String {
     Thousands::Comma.counted(number, noun)
@@ -562,18 +536,6 @@ mod tests {
             (1_234_567, "1,234,567"),
         ] {
             assert_eq!(grouped(number), text);
-        }
-    }
-
-    #[test]
-    fn delays_have_the_unit_that_suits_the_largest() {
-        for (ns, text) in [
-            ([0.0, 400.0, 1000.0], "0/0.40/1.00 µs"),
-            ([12_345.0, 300_000.0, 999_000.0], "12.3/300/999 µs"),
-            ([3000.0, 80_000.0, 1_450_000.0], "0.003/0.080/1.45 ms"),
-            ([2.04e6, 12.34e6, 1234e6], "2.04/12.3/1234 ms"),
-        ] {
-            assert_eq!(delays(ns), text);
         }
     }
 

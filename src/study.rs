@@ -29,7 +29,7 @@ mod window;
 pub(crate) mod words;
 
 pub use compare::{COMPARED_MAX, Comparison, Test};
-pub use composition::Composition;
+pub use composition::{Composition, KINDS_MAX, Kinds};
 pub use conditions::{
     Buffer, CapacityTrace, Conditions, PACKET_BYTES, PathCapacity, TraceColumns, TraceOrigin,
 };

@@ -1,18 +1,50 @@
 //! How many flows of what share the link in a run.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::labels::{LabelValue, UNLABELLED};
 use super::metrics::Metric;
 use super::results::StudyRun;
+use super::words::Thousands;
+
+/// Kinds of flows of a run that are named one by one: each row of its groups names them.
+pub const KINDS_MAX: usize = 16;
 
 /// The flows of a run, by what tells them apart (METRICS.md Y9).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Composition {
     /// So many of one kind.
     Same(usize),
-    /// Several kinds: how many of each.
-    Mixed(Vec<(usize, String)>),
+    /// Several kinds: how many of each. Shared, as each group and each comparison of the run has them.
+    Mixed(Kinds),
+}
+
+/// So many flows of each kind. Two of one run are known to be equal without a look at each kind.
+#[derive(Clone, Debug, Eq)]
+pub struct Kinds(Arc<[(usize, String)]>);
+
+impl PartialEq for Kinds {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl PartialOrd for Kinds {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kinds {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            Ordering::Equal
+        } else {
+            self.0.cmp(&other.0)
+        }
+    }
 }
 
 /// Values of labels that tell flows apart; what has none is last, as in what runs are called.
@@ -31,7 +63,7 @@ impl Composition {
         match parts[..] {
             [] => Self::Same(0),
             [(flows, _)] => Self::Same(flows),
-            _ => Self::Mixed(parts),
+            _ => Self::Mixed(Kinds(parts.into())),
         }
     }
 
@@ -64,7 +96,7 @@ impl Composition {
     pub fn flows(&self) -> usize {
         match self {
             Self::Same(flows) => *flows,
-            Self::Mixed(parts) => parts.iter().map(|(flows, _)| flows).sum(),
+            Self::Mixed(parts) => parts.0.iter().map(|(flows, _)| flows).sum(),
         }
     }
 
@@ -73,18 +105,35 @@ impl Composition {
     pub fn has_several_of_a_kind(&self) -> bool {
         match self {
             Self::Same(flows) => *flows > 1,
-            Self::Mixed(parts) => parts.iter().any(|(flows, _)| *flows > 1),
+            Self::Mixed(parts) => parts.0.iter().any(|(flows, _)| *flows > 1),
         }
     }
 
-    /// In words: `1 flow`, `3 bbr + 3 cubic`.
+    /// How many kinds of flows there are.
+    #[must_use]
+    pub fn kinds(&self) -> usize {
+        match self {
+            Self::Same(_) => 1,
+            Self::Mixed(parts) => parts.0.len(),
+        }
+    }
+
+    /// In words: `1 flow`, `3 bbr + 3 cubic`; of more than [`KINDS_MAX`] kinds how many, `1,200 flows of 60 kinds`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Same(1) => "1 flow".to_owned(),
             Self::Same(flows) => format!("{flows} flows"),
+            Self::Mixed(parts) if parts.0.len() > KINDS_MAX => {
+                let [flows, kinds] = [self.flows(), parts.0.len()]
+                    .map(|number| Thousands::Comma.grouped(number as u64));
+                format!("{flows} flows of {kinds} kinds")
+            }
             Self::Mixed(parts) => {
-                let parts = parts.iter().map(|(flows, name)| format!("{flows} {name}"));
+                let parts = parts
+                    .0
+                    .iter()
+                    .map(|(flows, name)| format!("{flows} {name}"));
                 parts.collect::<Vec<_>>().join(" + ")
             }
         }
@@ -255,5 +304,22 @@ mod tests {
             .collect();
         let group = |cca: &str, n| (cca.to_owned(), String::new(), n);
         assert_eq!(n, [group("bbr", 4), group("cubic", 6)]);
+    }
+
+    #[test]
+    fn of_many_kinds_their_number_alone_is_told_and_groups_share_them() {
+        let of = |kinds: usize| {
+            let parts = (0..kinds).map(|kind| (100, format!("v{kind}")));
+            Composition::of(parts.collect())
+        };
+        assert!(of(KINDS_MAX).words().ends_with(" + 100 v15"));
+        let many = of(KINDS_MAX + 1);
+        assert_eq!(many.words(), "1,700 flows of 17 kinds");
+        let (Composition::Mixed(parts), Composition::Mixed(copied)) = (&many, &many.clone()) else {
+            panic!("{many:?}");
+        };
+        assert!(Arc::ptr_eq(&parts.0, &copied.0));
+        assert_eq!(many, of(KINDS_MAX + 1));
+        assert_ne!(many, of(KINDS_MAX + 2));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::decode::Endpoint;
 use crate::study::{
-    COMPARED_MAX, Composition, FlowKey, FlowRule, Group, LabelValue, Metric, PathCapacity,
-    ReportPlan, ReportTable, SampleKind, StudyFlow, StudyPlan, StudyResults, StudyRun, VARIANTS,
-    Values,
+    COMPARED_MAX, Composition, FlowKey, FlowRule, Group, KINDS_MAX, LabelValue, Metric,
+    PathCapacity, ReportPlan, ReportTable, SampleKind, StudyFlow, StudyPlan, StudyResults,
+    StudyRun, VARIANTS, Values,
 };
 use crate::time::CaptureTime;
 
@@ -39,6 +39,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         queue_never_seen_empty(plan, results),
         runs_without_further_parts(plan),
         runs_of_one_capture(results),
+        flows_of_many_kinds(results),
         no_repetitions(results),
         measured_twice(results),
     ];
@@ -77,6 +78,23 @@ fn baselines_that_nothing_has(plan: &StudyPlan, results: &StudyResults) -> Vec<S
         )
     });
     said.collect()
+}
+
+/// Runs whose flows are of more kinds than are named one by one: as a rule flows of many runs that were taken for one.
+fn flows_of_many_kinds(results: &StudyResults) -> Option<String> {
+    let label = |&place: &usize| results.labels[place].name.as_str();
+    let telling: Vec<&str> = results.group_by.iter().map(label).collect();
+    first_of(results.runs.iter().filter_map(|run| {
+        let composition = Composition::of_run(run, &results.group_by);
+        (composition.kinds() > KINDS_MAX).then(|| {
+            let said = format!(
+                "has {}, told apart by {}: where these did not share a link, write every label that tells runs apart in `run`, or `compositions = \"together\"`",
+                composition.words(),
+                telling.join(", ")
+            );
+            (run.name.as_str(), said)
+        })
+    }))
 }
 
 /// Runs through which more came than their capacity lets through; one is said of all, as it is one

@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 10;
+const SHAPE: u32 = 11;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -173,6 +173,8 @@ struct RunShape {
     /// Before, behind; none where it is not known.
     captured: Option<bool>,
     window_beyond_ns: Option<i64>,
+    dropped_packets: u64,
+    udp_beside: Option<[u64; 2]>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -224,6 +226,8 @@ impl RunShape {
                 side => Some(side == LinkSide::Behind),
             },
             window_beyond_ns: run.shortfall.window_beyond_ns,
+            dropped_packets: run.shortfall.dropped_packets,
+            udp_beside: run.shortfall.udp_beside,
         }
     }
 
@@ -260,6 +264,8 @@ impl RunShape {
                 capacity_refuted: self.capacity_refuted,
                 captured: self.captured.map_or(LinkSide::Unknown, side_of),
                 window_beyond_ns: self.window_beyond_ns,
+                dropped_packets: self.dropped_packets,
+                udp_beside: self.udp_beside,
             },
         })
     }

@@ -85,14 +85,20 @@ pub struct Shortfall {
     pub captured: LinkSide,
     /// For so long its window would go on behind the last record, in ns, where whole bins of it do; it ends there.
     pub window_beyond_ns: Option<i64>,
+    /// Packets that were not captured, by its files' own count.
+    pub dropped_packets: u64,
+    /// Packets of UDP beside its flows, and of both, where these are many and not analysed.
+    pub udp_beside: Option<[u64; 2]>,
 }
 
 impl Shortfall {
-    /// Adds the damage of these files.
+    /// Adds the damage of these files, and what they lost.
     pub(super) fn add_damage(&mut self, files: &[FileFacts]) {
         for file in files {
             self.damaged_places += file.gaps_total;
             self.skipped_bytes += file.skipped_bytes;
+            let dropped = file.drops.unwrap_or(0);
+            self.dropped_packets = self.dropped_packets.saturating_add(dropped);
         }
     }
 }
@@ -189,6 +195,7 @@ impl RunMeasure {
             given_up: capture.given_up,
             captured: run.captured,
             window_beyond_ns: run.bins_beyond(window_beyond_ns),
+            udp_beside: capture.udp_beside(),
             ..Shortfall::default()
         };
         shortfall.add_damage(&capture.files);

@@ -10,6 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
+use super::captured::captured;
 use super::lengths::{few_completions, windows_beyond_captures, windows_of_different_length};
 use super::queues::{
     captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
@@ -24,6 +25,7 @@ use super::{counted, rate};
 #[must_use]
 pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let mut said = flows_without_a_label(plan, results);
+    said.extend(captured(results));
     let of_results = [
         too_much_for_capacity(results),
         flows_above_capacity(results),

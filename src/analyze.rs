@@ -8,6 +8,7 @@ mod capture;
 mod chunk;
 mod config;
 mod directions;
+mod emptiest;
 mod engine;
 mod figures;
 mod first;
@@ -35,6 +36,7 @@ use std::sync::Mutex;
 pub use capture::{CaptureAnalysis, DeliveredMost};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
+pub use emptiest::{NeverEmpty, never_seen_empty};
 pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
 #[cfg(feature = "cli")]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::is_behind_link;
+use crate::analyze::{Flow, is_behind_link, never_seen_empty};
 use crate::observe::Series;
 use crate::study::words::Thousands;
 
@@ -133,6 +133,7 @@ pub(super) fn queue_delay(scene: &Scene<'_>, options: &ChartOptions) -> Option<P
         flow.flow.summary().rtt.ns_min().unwrap_or(0) as f64 / 1e9
     })?;
     notes.insert(0, "RTT less the flow's smallest".to_owned());
+    notes.extend(too_low(scene));
     Some(Plot {
         what: "Queueing delay",
         extent: Plot::extent_of(&lines).filter(|&(_, max)| max > 0.0)?,
@@ -141,6 +142,21 @@ pub(super) fn queue_delay(scene: &Scene<'_>, options: &ChartOptions) -> Option<P
         reference: None,
         drawing: Drawing::Band,
         notes,
+    })
+}
+
+/// That delays of some drawn flows are too low, as their own smallest RTT had a queue in it: another between the same hosts
+/// had a smaller one at the same time.
+fn too_low(scene: &Scene<'_>) -> Option<String> {
+    let (shown, _) = scene.largest(scene.lines_max());
+    let flows: Vec<Flow<'_>> = shown.iter().map(|named| named.flow).collect();
+    let all = never_seen_empty(&flows);
+    let most = all.iter().max_by_key(|of| of.lacks_ns())?;
+    let by = Quantity::QUEUE_DELAY.format(most.lacks_ns() as f64 / 1e9);
+    let name = &shown[most.flow].name;
+    Some(match all.len() {
+        1 => format!("{name}: too low by {by} at least"),
+        flows => format!("of {flows} flows too low, of {name} by {by} at least"),
     })
 }
 

@@ -1,9 +1,11 @@
 //! What bears on the numbers of a capture: what it lacks, what was given up, what cannot be believed.
 
+use std::cmp::Reverse;
 use std::slice::from_ref;
 
 use crate::analyze::{
     CaptureAnalysis, CaptureQuality, Config, DeliveredMost, Flow, GivenUp, LinkRates, Pair,
+    never_seen_empty,
 };
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
@@ -14,7 +16,7 @@ use crate::observe::Span;
 use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
-use super::{FLOWS_SHOWN, counted, grouped, millis, nothing, rate, volume};
+use super::{FLOWS_SHOWN, counted, delay, grouped, millis, nothing, rate, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -119,6 +121,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend((length_ns > 0).then(|| coarse(capture)).flatten());
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
+    said.extend(queue_never_empty(capture));
     said.extend(window_behind(capture));
     said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));
     said.extend(config.capacity.and_then(|capacity| {
@@ -297,6 +300,26 @@ fn unknown_link(capture: &CaptureAnalysis) -> Option<String> {
             nothing::unknown(link)
         )
     })
+}
+
+/// Whether flows never saw the queue as empty as another one on their path did: the one that lacks most is named.
+fn queue_never_empty(capture: &CaptureAnalysis) -> Option<String> {
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let all = never_seen_empty(&flows);
+    let worst = all
+        .iter()
+        .max_by_key(|of| (of.lacks_ns(), Reverse(of.flow)))?;
+    let (sender, receiver) = flows[worst.flow].ends();
+    let others = match all.len() - 1 {
+        0 => String::new(),
+        others => format!("; so are those of {}", counted(others as u64, "other flow")),
+    };
+    Some(format!(
+        "queueing delays (`queue_delay_ns_*`) count from each flow's own smallest round-trip time: those of {sender} > {receiver} are too low by {} at least, as it had {} where another between the same hosts had {} at the same time{others}; `ccanalyze path` measures the queue",
+        delay(worst.lacks_ns() as f64),
+        delay(worst.own_ns as f64),
+        delay(worst.least_ns as f64)
+    ))
 }
 
 /// Whether there is UDP beside the flows that shares a link with them.

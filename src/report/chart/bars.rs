@@ -213,7 +213,7 @@ pub(super) fn overhead(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
 }
 
 fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
-    let rows = Rows::of(
+    let mut rows = Rows::of(
         scenes,
         room.rows,
         |flow| flow.values.overhead,
@@ -225,6 +225,10 @@ fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas>
         },
     );
     let (min, max) = rows.extent()?;
+    if (scenes.iter()).any(|scene| scene.capture.quality().super_segments > 0) {
+        let merged = "of merged frames (offload) without the headers of all but one packet of each";
+        rows.note = joined(&[rows.note, merged.to_owned()]);
+    }
     let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));
     let figure = Figure {
         title: "Overhead by flow",

@@ -205,6 +205,13 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
 
 /// What the packets show of how they were captured.
 fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = String> {
+    let missed = match quality.mid_stream_flows {
+        0 => "it missed packets".to_owned(),
+        flows => format!(
+            "it missed packets, or began when {} had",
+            counted(flows, "flow")
+        ),
+    };
     let by_filter = if has_filtered {
         "; where it is the filter that left out the other one, `host` and `port` without `src` and `dst` keep both"
     } else {
@@ -214,7 +221,7 @@ fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = S
         (
             quality.unseen_bytes,
             format!(
-                "receivers acknowledged {} that the capture never saw: it missed packets, so counts of packets, bytes and losses are too low; goodput counts what was acknowledged, from the first data seen on",
+                "receivers acknowledged {} that the capture never saw: {missed}, so counts of packets, bytes and losses are too low; goodput counts what was acknowledged, from the first data seen on",
                 volume(quality.unseen_bytes)
             ),
         ),
@@ -228,7 +235,7 @@ fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = S
         (
             quality.super_segments,
             format!(
-                "{} segments are several packets on the wire (offload): packets are frames here, and round-trip times those of whole frames; capture with offload off, or behind the host",
+                "{} segments are several packets on the wire (offload): packets are frames here, IP bytes, throughput and overhead lack the headers of all but one packet of each, and round-trip times are those of whole frames; capture with offload off, or behind the host",
                 grouped(quality.super_segments)
             ),
         ),
@@ -242,7 +249,7 @@ fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = S
         (
             quality.copied_flows,
             format!(
-                "of {} many packets are there more than once, as in a capture of all interfaces (`tcpdump -i any`) or of a mirror port: packets, IP bytes, throughput and overhead count each copy; capture one interface",
+                "of {} many packets are there more than once, as in a capture of all interfaces (`tcpdump -i any`) or of a mirror port: packets, IP bytes, throughput, overhead and the rates of flows together count each copy, and fness is wrong where not all flows are copied alike; capture one interface",
                 counted(quality.copied_flows, "flow")
             ),
         ),
@@ -535,6 +542,22 @@ mod tests {
             let said: Vec<String> = signs(&quality, has_filtered).collect();
             assert!(said[0].contains("no round-trip times"), "{said:?}");
             assert_eq!(said[0].contains("filter"), has_filtered, "{said:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_never_seen_may_have_passed_before_the_capture_began() {
+        for (mid_stream_flows, why) in [
+            (0, "it missed packets, so"),
+            (2, "it missed packets, or began when 2 flows had, so"),
+        ] {
+            let quality = CaptureQuality {
+                unseen_bytes: 5000,
+                mid_stream_flows,
+                ..CaptureQuality::default()
+            };
+            let said: Vec<String> = signs(&quality, false).collect();
+            assert!(said[0].contains(why), "{said:?}");
         }
     }
 

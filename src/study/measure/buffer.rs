@@ -22,7 +22,7 @@ impl Run<'_> {
         Some(queue_delay_ns / full_ns).filter(|share| share.is_finite())
     }
 
-    /// Of each flow the smallest RTT that one on its path has: a flow that starts when another one has filled the queue
+    /// Of each flow that goes the main way, as data of others wait elsewhere, the smallest RTT that one on its path has: a flow that starts when another one has filled the queue
     /// may never see it empty. Flows between the same two hosts are on one path, and all that go the same way are where
     /// the conditions name its RTT.
     pub(super) fn empty_rtts_ns(&self) -> Vec<Option<i64>> {
@@ -43,7 +43,7 @@ impl Run<'_> {
         }
         paths
             .iter()
-            .map(|path| smallest.get(path).copied())
+            .map(|path| smallest.get(path).copied().filter(|_| path.0))
             .collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Lines over a condition, with bands of what can be trusted: goodput against loss or delay.
 
-use super::axis::{Axis, Quantity};
+use super::axis::{Axis, Quantity, SPREAD};
 use super::canvas::{Canvas, Point, Stroke};
 use super::counts::{each_note, n_of};
 use super::frame::{Panel, header};
@@ -76,7 +76,13 @@ impl BandLines {
             title: x.title.replacen(self.x.name, &self.x_name, 1),
             ..x
         };
-        let y = Axis::linear(self.y, low.min(0.0), high, 7);
+        let y = if self.x != Quantity::TIME && self.y.is_rate() && low > 0.0 && high / low > SPREAD
+        {
+            // From 0 all but the quickest links would be one line.
+            Axis::log(self.y, low, high)
+        } else {
+            Axis::linear(self.y, low.min(0.0), high, 7)
+        };
         let lines = self.in_order(looks);
         let mut canvas = Canvas::new(style, style.size.height());
         // A band that ended below the rim would not look cut.
@@ -142,9 +148,9 @@ impl BandLines {
         if lines <= BANDS_MAX || !self.estimates().any(has_band) {
             return None;
         }
-        let said = format!("not drawn: these of {lines} lines would cover each other");
+        let said = format!("not drawn: those of {lines} lines would cover each other");
         let mut bare = Self {
-            note: format!("{}, {said}", self.note),
+            note: format!("{} ({said})", self.note),
             ..self.clone()
         };
         let points = bare.lines.iter_mut().flat_map(|(_, points)| points);
@@ -378,7 +384,7 @@ mod tests {
         let (areas, texts) = drawn(20);
         assert_eq!(areas, 0);
         assert!(
-            texts.contains("not drawn: these of 20 lines would cover each other"),
+            texts.contains("(not drawn: those of 20 lines would cover each other)"),
             "{texts}"
         );
         // Nor does what is not drawn take half of the axis.
@@ -519,5 +525,37 @@ mod tests {
         assert_eq!(drawn(MARKS_MAX, three), (2, 0, false, true));
         let interval = Spread::Interval(4e6, 6e6);
         assert_eq!(drawn(5, interval), (2, 0, false, false));
+    }
+
+    #[test]
+    fn means_over_rates_that_span_decades_have_a_log_scale() {
+        let title = |y: Quantity, largest: f64, low: f64| {
+            let of = |value: f64| Estimate {
+                value,
+                spread: Spread::Interval(low * value, 1.1 * value),
+                n: 4,
+            };
+            let points = vec![(5e6, of(4e6)), (500e6, of(largest))];
+            let lines = BandLines {
+                title: String::new(),
+                note: String::new(),
+                interval: "95 % confidence interval",
+                x: Quantity::GOODPUT.called("Capacity"),
+                x_name: "Capacity".to_owned(),
+                y,
+                lines: vec![("cubic".to_owned(), points)],
+            };
+            let canvas = lines.draw(Style::default()).unwrap();
+            let texts = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Text { text, .. } => text.strip_prefix(y.name).map(str::to_owned),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>().join("|")
+        };
+        assert!(title(Quantity::GOODPUT, 480e6, 0.9).contains("log scale"));
+        // Close together, an interval that reaches 0, and no rate.
+        assert!(!title(Quantity::GOODPUT, 100e6, 0.9).contains("log scale"));
+        assert!(!title(Quantity::GOODPUT, 480e6, 0.0).contains("log scale"));
+        assert!(!title(Quantity::OVERHEAD, 480e6, 0.9).contains("log scale"));
     }
 }

@@ -205,7 +205,7 @@ impl Words {
     fn of(capacity_bps: Option<f64>, is_before_link: impl Fn(f64) -> bool) -> Self {
         let Some(bps) = capacity_bps else {
             return Self {
-                title: "Share of the link",
+                title: "Share of what was sent",
                 axis: "Share of all bytes sent",
                 note: "without --capacity: of what all flows sent".to_owned(),
             };

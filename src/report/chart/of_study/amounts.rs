@@ -502,7 +502,7 @@ fn draw_boxes(
         if panels.iter().any(|panel| panel.quantity == rtt) {
             note = study.with_vantage(note);
         }
-        if panels.len() > 1 || has_completion(&panels) {
+        if has_completion(&panels) {
             note.push_str(&left_out);
         }
         let what = match panels.as_slice() {

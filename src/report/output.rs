@@ -142,7 +142,11 @@ fn may_be_replaced(path: &Path) -> io::Result<()> {
     let ends = path.as_os_str().as_encoded_bytes().last();
     let is_named_as_folder = ends.is_some_and(|&byte| is_separator(byte.into()));
     let refused = match fs::symlink_metadata(path) {
-        _ if path.is_dir() || is_named_as_folder => io::ErrorKind::IsADirectory,
+        _ if path.is_dir() => io::ErrorKind::IsADirectory,
+        _ if is_named_as_folder => {
+            let why = "it ends as the name of a folder does";
+            return Err(io::Error::new(io::ErrorKind::InvalidFilename, why));
+        }
         Ok(there) if there.is_symlink() => return Ok(()),
         Ok(there) if !there.is_file() => io::ErrorKind::Unsupported,
         Ok(there) if there.permissions().readonly() => io::ErrorKind::ReadOnlyFilesystem,

@@ -556,15 +556,16 @@ fn an_output_that_is_a_directory_is_refused_and_stays() {
     fs::create_dir(folder.path().join("r.csv")).unwrap();
     let good = capture("drop-one.pcap");
     // The name of one that is not there, too, with none of the tables beside it.
-    for [option, name] in [
-        ["--out", "r.csv"],
-        ["--out", "s.csv/"],
-        ["--report", "s.html/"],
+    let is_one = "it is a directory";
+    let would_be = "it ends as the name of a folder does";
+    for (option, name, why) in [
+        ("--out", "r.csv", is_one),
+        ("--out", "s.csv/", would_be),
+        ("--report", "s.html/", would_be),
     ] {
         let run = run(folder.path(), &[good.to_str().unwrap(), option, name]);
         assert_eq!(run.status, 2);
-        let said =
-            format!("error: {name}: cannot be written: it is a directory; take another name\n");
+        let said = format!("error: {name}: cannot be written: {why}; take another name\n");
         assert_eq!(run.stderr, said);
     }
     assert!(Path::is_dir(&folder.path().join("r.csv")));

@@ -3,8 +3,8 @@
 use crate::analyze::Quality;
 use crate::study::{Metric, StudyResults, StudyRun};
 
-use super::counted;
 use super::studies::first_of;
+use super::{counted, grouped};
 
 /// What words of quality (METRICS.md Q1) mean for the numbers of a run, in the order in which they are said.
 const SIGNS: [(Quality, &str); 6] = [
@@ -58,7 +58,11 @@ fn marked(run: &StudyRun, sign: Quality, means: &str) -> Option<String> {
     let which = match (marked, flows) {
         (0, _) => return None,
         (1, 1) => "its flow".to_owned(),
-        _ => format!("{marked} of {}", counted(flows as u64, "flow")),
+        _ => format!(
+            "{} of {}",
+            grouped(marked as u64),
+            counted(flows as u64, "flow")
+        ),
     };
     let goodput = run.values.get(Metric::GoodputBps);
     let lacking = match goodput {
@@ -80,7 +84,7 @@ fn dropped(run: &StudyRun) -> Option<String> {
 
 /// Whether there is UDP beside its flows that shares a link with them.
 fn beside(run: &StudyRun) -> Option<String> {
-    let [udp, all] = run.shortfall.udp_beside?;
+    let [udp, all] = run.shortfall.udp_beside?.map(grouped);
     Some(format!(
         "{udp} of {all} packets of TCP and UDP are UDP, which only `udp = true` of [analysis] takes: what it takes of a link is missing in utilisation, Jain's index and fness"
     ))

@@ -493,7 +493,9 @@ impl HalfFlow {
                     && at.since(earlier.at) < soon_ns
                     // It is not the copy before, late.
                     && !(self.ids.counts() && self.ids.last() == Some(earlier.id))
-                    && !self.is_cut_anew(earlier, (start, end), at)
+                    // Nor is that cut anew, nor this the one that was just judged.
+                    && (earlier.start, earlier.end()) == (start, end)
+                    && self.times.data_at != Some(earlier.at)
             })
     }
 

@@ -128,13 +128,14 @@ fn what_is_repeated_again_before_anything_since_can_be_acknowledged_was_given_up
              134 A>B data 0..1000 id 7
              135 A>B data 1000..2000 id 9
              136 B>A ack 0 sack 2000..5000
+             137 A>B data 5000..6000 id 10
              {ms} A>B data 1000..2000 id {id}"
         );
         last_reason(&opened(&trace))
     };
     // An ACK takes 20 ms.
-    assert_eq!(reason(150, 10), Some(Reason::Timeout));
-    assert_eq!(reason(175, 10), Some(Reason::Fast));
+    assert_eq!(reason(150, 11), Some(Reason::Timeout));
+    assert_eq!(reason(175, 11), Some(Reason::Fast));
     // It was sent before the other one.
     assert_eq!(reason(150, 8), Some(Reason::Fast));
 }

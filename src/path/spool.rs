@@ -288,7 +288,8 @@ fn write(note: &Note, last: &mut Last, out: &mut Vec<u8>) {
     } else {
         0
     };
-    let signs = note.has.0 | kind | after;
+    // What is not noted would be read as how the note is written.
+    let signs = note.has.noted().0 | kind | after;
     match short(note, last, signs) {
         Some(short) => out.extend_from_slice(&short),
         None => out.extend_from_slice(&long(note, signs)),
@@ -458,6 +459,22 @@ mod tests {
             let lost = notes.iter().filter(|(note, _)| note.kind == Kind::Lost).count();
             prop_assert_eq!(spool.lost(), lost as u64);
         }
+    }
+
+    /// All signs that a packet may have, of which a note keeps some: the others are bits that say how it is written.
+    #[test]
+    fn signs_that_are_not_noted_change_no_note() {
+        let note = Note {
+            at: 5,
+            left_at: 7,
+            has: Signs(!Signs::AT_SECOND),
+            ..Note::default()
+        };
+        let mut spool = Spool::new(u64::MAX);
+        spool.add(&note, Some(Heading::Forward));
+        let read: Vec<Note> = spool.notes(Heading::Forward).collect();
+        let has = note.has.noted();
+        assert_eq!(read, [Note { has, ..note }]);
     }
 
     /// A download's packets every 120 us, with delays that differ by less than 8 ms.

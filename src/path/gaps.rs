@@ -144,11 +144,14 @@ impl Heard {
             return;
         }
         if self.silences.len() == SILENCES_MAX {
-            // The longest half stays, in order.
+            // The longest half stays, in order, and of damage all, as long as that is not most of them.
             let mut lengths: Vec<i64> = self.silences.iter().map(Silence::length_ns).collect();
             let (_, &mut middle, _) = lengths.select_nth_unstable(SILENCES_MAX / 2);
-            self.silences
-                .retain(|silence| silence.is_damaged || silence.length_ns() > middle);
+            let damaged = self.silences.iter().filter(|silence| silence.is_damaged);
+            let keeps_damaged = damaged.count() <= SILENCES_MAX / 2;
+            self.silences.retain(|silence| {
+                silence.is_damaged && keeps_damaged || silence.length_ns() > middle
+            });
         }
         self.silences.push(silence);
     }
@@ -482,3 +485,23 @@ pub(super) const GAPS_MAX: usize = 64;
 
 /// Flows of which is noted what was found before and behind a gap; the others are told by those of all.
 const FLOWS_MAX: usize = 1 << 14;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A packet every second, with damage before each: all silences are of damage.
+    #[test]
+    fn as_many_silences_are_kept_whatever_is_damaged() {
+        let mut listener = Listener::default();
+        let places = 4 * SILENCES_MAX as u64;
+        listener.note_damage(Side::First, (0..places).collect());
+        for frame in 0..places {
+            // Pauses of many lengths.
+            let at = frame.cast_signed() * 1_000_000_000 + (frame % 7).cast_signed() * 1000;
+            listener.hear(Side::First, frame, at);
+        }
+        let silences = listener.silences(Side::First).len();
+        assert!((1..=SILENCES_MAX).contains(&silences), "{silences}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::limit::QueueLimit;
 use super::queue::Amount;
 
 /// A packet that came in and never left.
@@ -51,57 +52,6 @@ impl DropCause {
 
 shown_by_name!(DropCause);
 
-/// What a queue holds at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum QueueLimit {
-    /// So many packets.
-    Packets(u64),
-    /// So many IP bytes.
-    Bytes(u64),
-}
-
-impl QueueLimit {
-    /// Whether a packet of `ip_len` bytes has no room beside what it `found`. Stamps of the two
-    /// points and of what happens between them differ by a little, so one packet less is full too.
-    fn is_reached(self, found: Amount, ip_len: u32) -> bool {
-        match self {
-            Self::Packets(limit) => found.packets + 1 >= limit,
-            Self::Bytes(limit) => found.bytes + u64::from(ip_len) + PACKET_BYTES > limit,
-        }
-    }
-
-    /// Whether so much waited that this is not the limit: a tenth more and two packets, as stamps of the two
-    /// points differ from what the queue sees.
-    #[must_use]
-    pub fn is_contradicted_by(self, held: Amount) -> bool {
-        let more = |limit: u64, few: u64| limit.saturating_add(limit / 10).saturating_add(few);
-        match self {
-            Self::Packets(limit) => held.packets > more(limit, 2),
-            Self::Bytes(limit) => held.bytes > more(limit, 2 * PACKET_BYTES),
-        }
-    }
-
-    /// Whether it is above what waited at the most, by more than that: of a queue whose drops show that it was full
-    /// then, it is not the limit.
-    #[must_use]
-    pub fn is_out_of_reach_of(self, held: Amount) -> bool {
-        let more = |held: u64| held.saturating_add(held / 10);
-        match self {
-            Self::Packets(limit) => limit > more(held.packets) + 2,
-            Self::Bytes(limit) => limit > more(held.bytes) + 2 * PACKET_BYTES,
-        }
-    }
-
-    /// Part of the limit that `packets` or `bytes` fill; 1 is full.
-    #[must_use]
-    pub fn share(self, packets: f64, bytes: f64) -> Option<f64> {
-        match self {
-            Self::Packets(limit) => (limit > 0).then(|| packets / limit as f64),
-            Self::Bytes(limit) => (limit > 0).then(|| bytes / limit as f64),
-        }
-    }
-}
-
 /// What pattern the drops make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropPattern {
@@ -146,148 +96,15 @@ pub struct Episode {
     pub flows: Vec<(u32, u64)>,
 }
 
-/// How many packets that passed found so many waiting, and how many made so many bytes of them, in steps of
-/// [`STEP_BYTES`].
-#[derive(Clone, Debug, Default)]
-pub(super) struct FoundByPassed {
-    packets: Vec<u64>,
-    bytes: Vec<u64>,
-}
-
-impl FoundByPassed {
-    #[inline]
-    pub(super) fn add(&mut self, found: Amount, ip_len: u32) {
-        count(&mut self.packets, found.packets);
-        count(&mut self.bytes, steps(found, ip_len));
-    }
-
-    /// Packets that passed though they found more than so many.
-    fn above(&self, packets: u64) -> u64 {
-        let counts = self.packets.iter().skip(packets as usize + 1);
-        counts.sum()
-    }
-}
-
-#[inline]
-fn count(counts: &mut Vec<u64>, value: u64) {
-    let place = (value as usize).min(FOUND_MAX);
-    if place >= counts.len() {
-        counts.resize(place + 1, 0);
-    }
-    counts[place] += 1;
-}
-
-/// Bytes that wait with the packet that comes in.
-#[inline]
-fn steps(found: Amount, ip_len: u32) -> u64 {
-    (found.bytes + u64::from(ip_len)) / STEP_BYTES
-}
-
-/// Tells causes of all drops of one way.
-pub(super) fn judge(drops: &mut [DroppedPacket], limit: Option<QueueLimit>) {
+/// Tells causes of all drops of one way, by the limit of a queue that adds a `header` to each packet.
+pub(super) fn judge(drops: &mut [DroppedPacket], limit: Option<QueueLimit>, header: u64) {
     for drop in drops {
         drop.cause = match limit {
-            Some(limit) if limit.is_reached(drop.found, drop.ip_len) => DropCause::Full,
+            Some(limit) if limit.is_reached(drop.found, drop.ip_len, header) => DropCause::Full,
             _ if drop.found.packets == 0 => DropCause::Idle,
             _ => DropCause::Early,
         };
     }
-}
-
-/// The limit that drops show: what most of them found waiting, or else what hardly any packet passed beyond.
-pub(super) fn shown_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
-    usual_limit(drops, passed).or_else(|| passed_limit(drops, passed))
-}
-
-/// What most drops found waiting, when hardly any packet passed that found more.
-fn usual_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
-    let packets = usual(drops.iter().map(|drop| drop.found.packets))?;
-    let near = |drop: &&DroppedPacket| drop.found.packets.abs_diff(packets) <= 1;
-    let at_limit: Vec<&DroppedPacket> = drops.iter().filter(near).collect();
-    let believed = at_limit.len() >= DROPS_MIN
-        && at_limit.len() * 2 > drops.len()
-        && packets >= LIMIT_MIN
-        && passed.above(packets + 1) * 4 < at_limit.len() as u64;
-    if !believed {
-        return None;
-    }
-    // Packets of several sizes tell a limit of bytes: the bytes are always nearly the same, the
-    // packets are not.
-    let bytes = usual(at_limit.iter().map(|drop| drop.found.bytes))?;
-    let spread =
-        |of: &dyn Fn(&DroppedPacket) -> u64| at_limit.iter().map(|drop| of(drop)).sum::<u64>();
-    // A packet more or less is as many bytes as those that waited have, which may be ACKs.
-    let of_packets = spread(&|drop| drop.found.packets.abs_diff(packets)) * (bytes / packets);
-    let of_bytes = spread(&|drop| drop.found.bytes.abs_diff(bytes));
-    if of_bytes * 2 < of_packets {
-        // At least what was there; what would not fit is less than a packet more.
-        let most = at_limit.iter().map(|drop| drop.found.bytes);
-        let most = most.filter(|&most| most < bytes + PACKET_BYTES).max();
-        return most.map(QueueLimit::Bytes);
-    }
-    Some(QueueLimit::Packets(packets))
-}
-
-/// What hardly any packet passed beyond, in packets or, if more drops were beyond that, in bytes: drops of a queue that
-/// counts bytes find as many packets as there is room for, whatever their sizes, and of those with other reasons beside
-/// them most need not be at a full queue.
-fn passed_limit(drops: &[DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
-    let waited = |drop: &&DroppedPacket| drop.found.packets >= LIMIT_MIN;
-    let beyond = |of: fn(&DroppedPacket) -> u64, passed: &[u64]| -> Vec<&DroppedPacket> {
-        let least = least_beyond(drops.iter().filter(waited).map(of), passed);
-        let is_beyond = |drop: &&DroppedPacket| least.is_some_and(|least| of(drop) >= least);
-        drops.iter().filter(waited).filter(is_beyond).collect()
-    };
-    let of_packets = beyond(|drop| drop.found.packets, &passed.packets);
-    let of_bytes = beyond(|drop| steps(drop.found, drop.ip_len), &passed.bytes);
-    let found = of_packets.len().max(of_bytes.len());
-    if found < DROPS_MIN || found * 2 <= drops.len() && found < DROPS_MANY {
-        return None;
-    }
-    if of_packets.len() < found {
-        let most = of_bytes.iter().map(|drop| drop.found.bytes).max();
-        return most.map(QueueLimit::Bytes);
-    }
-    let packets = of_packets.iter().map(|drop| drop.found.packets);
-    usual(packets).map(QueueLimit::Packets)
-}
-
-/// The least of the values of drops from which on packets that passed are less than a quarter as many, given how many
-/// passed by their values.
-fn least_beyond(drops: impl Iterator<Item = u64>, passed: &[u64]) -> Option<u64> {
-    let mut drops: Vec<u64> = drops.collect();
-    drops.sort_unstable();
-    let mut above: u64 = passed.iter().sum();
-    let mut passed = passed.iter().zip(0..).peekable();
-    (drops.iter().zip((1..=drops.len() as u64).rev()))
-        .find(|&(&value, left)| {
-            while let Some((count, _)) = passed.next_if(|&(_, place)| place < value) {
-                above -= count;
-            }
-            above * 4 < left
-        })
-        .map(|(&value, _)| value)
-}
-
-/// Whether nine tenths of the drops or more found no room.
-pub(super) fn nearly_all_found_full(drops: &[DroppedPacket], limit: QueueLimit) -> bool {
-    let full = drops
-        .iter()
-        .filter(|drop| limit.is_reached(drop.found, drop.ip_len));
-    full.count() * 10 >= drops.len() * 9
-}
-
-/// The most frequent value; the smallest of several. `None` without values.
-fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
-    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-    for value in values {
-        *counts.entry(value).or_default() += 1;
-    }
-    let most = counts.values().copied().max()?;
-    counts
-        .into_iter()
-        .find(|&(_, count)| count == most)
-        .map(|(value, _)| value)
 }
 
 /// What pattern the drops make; `None` without drops.
@@ -329,21 +146,9 @@ pub(super) fn episodes(drops: &[DroppedPacket], pause_ns: i64) -> Vec<Episode> {
         .collect()
 }
 
-/// IP bytes of a usual full packet.
-const PACKET_BYTES: u64 = 1500;
-/// Drops from which on a limit is believed to be one.
-pub(super) const DROPS_MIN: usize = 3;
-/// Packets from which on a limit is believed to be one: fewer wait by chance.
-const LIMIT_MIN: u64 = 3;
-/// Drops beyond what passes that are no chance, however many others there are.
-const DROPS_MANY: usize = 10;
-/// Packets, and steps of bytes, that are told apart by how many there were.
-const FOUND_MAX: usize = 1 << 16;
-/// Bytes that wait are told apart by so many.
-const STEP_BYTES: u64 = 64;
-
 #[cfg(test)]
 mod tests {
+    use super::super::limit::{FoundByPassed, header_of, shown_limit};
     use super::*;
 
     fn drop(at_ns: i64, flow: u32, packets: u64) -> DroppedPacket {
@@ -364,9 +169,9 @@ mod tests {
 
     /// Causes by the limit that the drops show.
     fn judged(drops: &mut [DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
-        let shown = shown_limit(drops, passed);
-        judge(drops, shown);
-        shown
+        let (limit, header) = shown_limit(drops, passed).unzip();
+        judge(drops, limit, header.unwrap_or(0));
+        limit
     }
 
     fn passed(found: &[u64]) -> FoundByPassed {
@@ -440,8 +245,60 @@ mod tests {
             passed.add(Amount { packets, bytes }, 1500);
         }
         let limit = judged(&mut drops, &passed);
-        assert_eq!(limit, Some(QueueLimit::Bytes(140_000)));
+        // What the largest that passed made of it, to within 64 bytes.
+        assert_eq!(limit, Some(QueueLimit::Bytes(148_480)));
         assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
+    /// Packets of three sizes at a queue that counts 60 kB with so many bytes more of each, and sends one for each that
+    /// comes: what was dropped, and what passed found.
+    fn of_three_sizes(header: u64) -> (Vec<DroppedPacket>, FoundByPassed) {
+        let (mut drops, mut passed) = (Vec::new(), FoundByPassed::default());
+        let mut waiting: std::collections::VecDeque<u64> = std::collections::VecDeque::new();
+        let mut random = 1_u64;
+        for at in 0..20_000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let ip_len = [100, 500, 1400][(random >> 33) as usize % 3];
+            if at % 3 > 0 {
+                waiting.pop_front();
+            }
+            let (packets, bytes) = (waiting.len() as u64, waiting.iter().sum());
+            let found = Amount { packets, bytes };
+            if bytes + ip_len + header * (packets + 1) > 60_000 {
+                drops.push(DroppedPacket {
+                    ip_len: ip_len as u32,
+                    found,
+                    ..drop(at, 0, 0)
+                });
+            } else {
+                passed.add(found, ip_len as u32);
+                waiting.push_back(ip_len);
+            }
+        }
+        (drops, passed)
+    }
+
+    #[test]
+    fn the_drops_show_which_header_a_queue_counts_with_each_packet() {
+        for header in [0, 14] {
+            let (mut drops, passed) = of_three_sizes(header);
+            assert!(drops.len() > 1000);
+            let given = QueueLimit::Bytes(60_000);
+            assert_eq!(header_of(given, &drops, &passed), header);
+            let shown = shown_limit(&drops, &passed);
+            assert!(
+                matches!(shown, Some((QueueLimit::Bytes(59_900..=60_000), found)) if found == header),
+                "{shown:?}"
+            );
+            assert_eq!(judged(&mut drops, &passed), shown.map(|(limit, _)| limit));
+            assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+        }
+        // Drops at random, where nothing came near a limit, tell of no header.
+        let (drops, passed) = (vec![drop(0, 0, 20)], passed(&[10, 20]));
+        assert_eq!(header_of(QueueLimit::Bytes(60_000), &drops, &passed), 0);
+        assert_eq!(header_of(QueueLimit::Packets(20), &drops, &passed), 0);
     }
 
     #[test]

@@ -23,6 +23,16 @@ impl Amount {
         self.bytes = self.bytes.saturating_sub(u64::from(bytes));
     }
 
+    /// The same, with so many bytes more for each packet.
+    #[must_use]
+    pub fn with_headers(self, header: u64) -> Self {
+        let headers = self.packets.saturating_mul(header);
+        Self {
+            bytes: self.bytes.saturating_add(headers),
+            ..self
+        }
+    }
+
     fn at_most(self, other: Self) -> Self {
         Self {
             packets: self.packets.min(other.packets),
@@ -30,7 +40,7 @@ impl Amount {
         }
     }
 
-    fn at_least(self, other: Self) -> Self {
+    pub(super) fn at_least(self, other: Self) -> Self {
         Self {
             packets: self.packets.max(other.packets),
             bytes: self.bytes.max(other.bytes),
@@ -57,10 +67,25 @@ pub struct QueueBin {
     pub busy_ns: i64,
     /// Most that waited.
     pub max: Amount,
+    /// Packets that waited when the most bytes did.
+    pub max_bytes_packets: u64,
     /// Least that waited at any time in the bin.
     pub min: Amount,
     /// What waited at its end.
     pub end: Amount,
+}
+
+impl QueueBin {
+    /// Most that waited in a queue that adds a `header` to the bytes of each packet, to within what packets of other
+    /// sizes make of the headers.
+    #[must_use]
+    pub fn max_with_headers(&self, header: u64) -> Amount {
+        let headers = self.max_bytes_packets.saturating_mul(header);
+        Amount {
+            bytes: self.max.bytes.saturating_add(headers),
+            ..self.max
+        }
+    }
 }
 
 /// How a packet leaves.
@@ -239,6 +264,9 @@ impl Sweep {
         self.bin.max = self.bin.max.at_least(self.waiting);
         self.leaving.add((until, bytes, how));
     }
+        if self.waiting.bytes >= self.bin.max.bytes {
+            self.bin.max_bytes_packets = self.waiting.packets;
+        }
 
     pub(super) fn finish(mut self) -> Vec<QueueBin> {
         while !self.leaving.is_empty() {
@@ -346,6 +374,7 @@ impl Sweep {
             bytes: self.waiting.bytes + stayed.bytes,
         };
         let idle = QueueBin {
+            max_bytes_packets: self.waiting.packets,
             index: self.bin.index,
             ..QueueBin::default()
         };

@@ -3,10 +3,9 @@
 use super::PathConfig;
 use super::clock::Heading;
 use super::flows::PathFlow;
+use super::limit::{self, FoundByPassed, QueueLimit};
 use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
-use super::losses::{
-    self, DropCause, DropPattern, DroppedPacket, Episode, FoundByPassed, QueueLimit,
-};
+use super::losses::{self, DropCause, DropPattern, DroppedPacket, Episode};
 use super::queue::{Amount, QueueBin, Sweep};
 use crate::metric;
 
@@ -34,6 +33,8 @@ pub struct Way {
     pub limit_is_estimated: bool,
     /// The limit that was given, where what waited contradicts it (METRICS.md B6): it is not used.
     pub limit_refuted: Option<QueueLimit>,
+    /// Bytes that the queue counts for each packet beside those of IP, where its limit is one of bytes (METRICS.md B6).
+    pub header_bytes: u64,
     /// Drops in the order they came in.
     pub drops: Vec<DroppedPacket>,
     /// Drops in groups.
@@ -118,7 +119,20 @@ impl Way {
     /// Most that waited.
     #[must_use]
     pub fn max(&self) -> Amount {
-        most_waited(&self.bins)
+        most_counted(&self.bins, 0)
+    }
+
+    /// Most that waited as the queue counts it, with its headers.
+    #[must_use]
+    pub fn max_counted(&self) -> Amount {
+        most_counted(&self.bins, self.header_bytes)
+    }
+
+    /// Part of the limit that so many packets and IP bytes fill; `None` without one.
+    #[must_use]
+    pub fn occupancy(&self, packets: f64, bytes: f64) -> Option<f64> {
+        let headers = packets * self.header_bytes as f64;
+        self.limit?.share(packets, bytes + headers)
     }
 
     /// How long a bin lasts within the span, in ns; of one in which the span begins or ends that is less than `bin_ns`.
@@ -219,7 +233,7 @@ impl Way {
     /// several queues; or more waited than is known.
     fn limit_is_open(&self) -> bool {
         self.is_incomplete
-            || self.limit.is_none() && (self.drops.len() < losses::DROPS_MIN || self.several_queues)
+            || self.limit.is_none() && (self.drops.len() < limit::DROPS_MIN || self.several_queues)
     }
 
     /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known.
@@ -425,8 +439,9 @@ impl WayMaker {
 
     /// Whether nearly all drops found the queue full, so that it is drop-tail, whenever they came.
     pub(super) fn is_drop_tail(&self) -> bool {
-        let limit = losses::shown_limit(&self.drops, &self.found_by_passed);
-        limit.is_some_and(|limit| losses::nearly_all_found_full(&self.drops, limit))
+        let shown = limit::shown_limit(&self.drops, &self.found_by_passed);
+        shown
+            .is_some_and(|(limit, header)| limit::nearly_all_found_full(&self.drops, limit, header))
     }
 
     fn cover(&mut self, from: i64, to: i64) {
@@ -444,17 +459,26 @@ impl WayMaker {
         let rate_bps = rate_bps.filter(|_| !self.has_jitter);
         let mut drops = self.drops;
         let several_queues = self.overtaking.is_of_flows();
-        let shown = losses::shown_limit(&drops, &self.found_by_passed);
+        let shown = limit::shown_limit(&drops, &self.found_by_passed);
         let shown = shown.filter(|_| !several_queues && !self.is_incomplete);
-        let held = most_waited(&bins);
+        let header = given.map_or(0, |given| {
+            limit::header_of(given, &drops, &self.found_by_passed)
+        });
+        let held = most_counted(&bins, header);
         // Where the drops show no limit nobody knows that the queue was full once.
         let limit_refuted = given.filter(|given| {
             given.is_contradicted_by(held) || shown.is_some() && given.is_out_of_reach_of(held)
         });
         let given = given.filter(|_| limit_refuted.is_none());
         let limit_is_estimated = given.is_none();
-        let limit = given.or(shown);
-        losses::judge(&mut drops, limit);
+        let used = given.map(|given| (given, header)).or(shown);
+        let (limit, header_bytes) = used.unzip();
+        let header_bytes = header_bytes.unwrap_or(0);
+        losses::judge(&mut drops, limit, header_bytes);
+        // What is far below what waited once is not what the queue holds, though hardly any packet passed beyond it.
+        let limit = limit.filter(|limit| {
+            !limit_is_estimated || !limit.is_contradicted_by(most_counted(&bins, header_bytes))
+        });
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
         for drop in &drops {
             if let Some(Some(flow)) = flows.get_mut(drop.flow as usize) {
@@ -488,6 +512,7 @@ impl WayMaker {
             drops,
             episodes,
             drops_at_head: self.drops_at_head,
+            header_bytes: limit.map_or(0, |_| header_bytes),
             has_jitter: self.has_jitter,
             waited_byte_ns: waited.sum(),
             several_queues,
@@ -530,13 +555,10 @@ impl Overtaking {
 /// Packets that overtook others from which on they are no chance.
 const OVERTAKING_MIN: u64 = 16;
 
-/// Most that waited in some bins.
-fn most_waited(bins: &[QueueBin]) -> Amount {
-    let max = |of: fn(&QueueBin) -> u64| bins.iter().map(of).max().unwrap_or(0);
-    Amount {
-        packets: max(|bin| bin.max.packets),
-        bytes: max(|bin| bin.max.bytes),
-    }
+/// Most that waited in some bins, in a queue that adds a `header` to the bytes of each packet.
+fn most_counted(bins: &[QueueBin], header: u64) -> Amount {
+    let most = bins.iter().map(|bin| bin.max_with_headers(header));
+    most.fold(Amount::default(), Amount::at_least)
 }
 
 /// For so long a rate is sustained.

@@ -168,7 +168,7 @@ impl Queue<'_> {
         let sum = |of: fn(&QueueBin) -> u128| self.of_way().map(of).sum::<u128>() as f64;
         let packets = sum(|bin| bin.packets_ns) / duration_ns;
         let bytes = sum(|bin| bin.bytes_ns) / duration_ns;
-        self.way.limit?.share(packets, bytes)
+        self.way.occupancy(packets, bytes)
     }
 
     /// IP bytes times the ns that they waited.

@@ -225,13 +225,12 @@ impl<'a> WayRow<'a> {
     }
 
     fn occupancy(&self) -> Option<f64> {
-        self.way
-            .limit?
-            .share(self.way.packets_mean()?, self.way.bytes_mean()?)
+        let (packets, bytes) = (self.way.packets_mean()?, self.way.bytes_mean()?);
+        self.way.occupancy(packets, bytes)
     }
 
     fn occupancy_max(&self) -> Option<f64> {
-        let max = self.way.queue()?.max();
+        let max = self.way.queue()?.max_counted();
         self.way.limit?.share(max.packets as f64, max.bytes as f64)
     }
 
@@ -285,6 +284,7 @@ fn way_columns<'a>() -> Vec<Column<WayRow<'a>>> {
     "queue_bytes_max" "B4" Count |row| Some(row.way.queue()?.max().bytes);
     "limit_packets" "B4" Count |row| row.limit(packets_of);
     "limit_bytes" "B4" Count |row| row.limit(bytes_of);
+    "limit_header_bytes" "B6" Count |row| row.limit(bytes_of).map(|_| row.way.header_bytes);
     "limit_is_estimated" "B4" Truth |row| row.way.limit.map(|_| row.way.limit_is_estimated);
     "occupancy_mean" "B4" Real WayRow::occupancy;
     "occupancy_max" "B4" Real WayRow::occupancy_max;
@@ -336,6 +336,12 @@ impl BinRow<'_> {
         self.bin.bytes_ns as f64 / self.lasts_ns()
     }
 
+    fn occupancy_max(&self) -> Option<f64> {
+        let way = self.of.way.queue()?;
+        let max = self.bin.max_with_headers(way.header_bytes);
+        way.limit?.share(max.packets as f64, max.bytes as f64)
+    }
+
     fn utilisation(&self) -> Option<f64> {
         let sent = self.bin.left.bytes as f64 * 8e9 / self.lasts_ns();
         Some(sent / self.of.link_bps?)
@@ -362,8 +368,8 @@ fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "queue_bytes_max" "B4" Count |row| row.of.way.queue().map(|_| row.bin.max.bytes);
     "queue_packets_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.packets);
     "queue_bytes_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.bytes);
-    "occupancy_mean" "B4" Real |row| row.of.way.queue()?.limit?.share(row.packets_mean(), row.bytes_mean());
-    "occupancy_max" "B4" Real |row| row.of.way.queue()?.limit?.share(row.bin.max.packets as f64, row.bin.max.bytes as f64);
+    "occupancy_mean" "B4" Real |row| row.of.way.queue()?.occupancy(row.packets_mean(), row.bytes_mean());
+    "occupancy_max" "B4" Real |row| row.occupancy_max();
     "utilisation" "B5" Real BinRow::utilisation;
     ]
 }

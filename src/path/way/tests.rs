@@ -119,6 +119,37 @@ fn a_limit_that_what_waited_contradicts_is_not_used() {
     }
 }
 
+/// Forty waited once, and drops found ten: that is what they found, but not what the queue holds.
+#[test]
+fn what_drops_show_is_no_limit_where_more_waited() {
+    let shown = |found: u64| {
+        let mut maker = made();
+        maker.drops = vec![
+            DroppedPacket {
+                at_ns: 0,
+                flow: 0,
+                frame: 1,
+                ip_len: 1500,
+                found: Amount {
+                    packets: found,
+                    bytes: found * 1500,
+                },
+                run_before: 0,
+                uncertain: false,
+                cause: DropCause::Early,
+            };
+            9
+        ];
+        maker.sweep.hold(0, (1..=40).map(|left_at| (left_at, 1500)));
+        let way = maker.finish(None, &mut []);
+        assert_eq!(way.pattern(), Some(DropPattern::Tail));
+        way.limit
+    };
+    assert_eq!(shown(40), Some(QueueLimit::Packets(40)));
+    assert_eq!(shown(35), Some(QueueLimit::Packets(35)));
+    assert_eq!(shown(10), None);
+}
+
 #[test]
 fn a_rate_that_is_exceeded_or_does_not_explain_what_waits_is_not_constant() {
     let mut way = made().finish(None, &mut []);

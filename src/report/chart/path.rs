@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::analyze::counts_beside;
-use crate::path::{
-    Amount, FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way,
-};
+use crate::path::{FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
 use super::canvas::{Canvas, ChartError};
@@ -167,12 +165,13 @@ fn drawn_flows(hop: &Hop, heading: Heading) -> (Vec<(&PathFlow, LineStyle)>, usi
 /// The queue, where no flow looks so.
 const QUEUE: LineStyle = LINES[6];
 
-/// What waits is counted in: as its limit is.
+/// What waits is counted in: as its limit is, with the headers that the queue adds to bytes.
 struct Unit {
     name: &'static str,
     quantity: Quantity,
-    of: fn(&Amount) -> u64,
-    integral: fn(&QueueBin) -> u128,
+    least: fn(&QueueBin, u64) -> u64,
+    most: fn(&QueueBin, u64) -> u64,
+    integral: fn(&QueueBin, u64) -> u128,
 }
 
 impl Unit {
@@ -181,14 +180,16 @@ impl Unit {
             Some(QueueLimit::Bytes(_)) => Self {
                 name: "bytes waiting",
                 quantity: Quantity::IN_FLIGHT.called("Queue length"),
-                of: |amount| amount.bytes,
-                integral: |bin| bin.bytes_ns,
+                least: |bin, header| bin.min.with_headers(header).bytes,
+                most: |bin, header| bin.max_with_headers(header).bytes,
+                integral: |bin, header| bin.bytes_ns + bin.packets_ns * u128::from(header),
             },
             _ => Self {
                 name: "packets waiting",
                 quantity: Quantity::RETRANSMISSIONS.called("Queue length"),
-                of: |amount| amount.packets,
-                integral: |bin| bin.packets_ns,
+                least: |bin, _| bin.min.packets,
+                most: |bin, _| bin.max.packets,
+                integral: |bin, _| bin.packets_ns,
             },
         }
     }
@@ -240,9 +241,9 @@ fn queue_style(taken: &[LineStyle]) -> LineStyle {
     }
 }
 
-/// Packets waiting, or bytes where the queue is limited by these: mean of each bin, and least to most.
+/// Packets waiting, or bytes, as the queue counts them, where it is limited by these: mean of each bin, and least to most.
 fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
-    let unit = Unit::of(way.limit);
+    let (unit, header) = (Unit::of(way.limit), way.header_bytes);
     let mut samples: Vec<Sample> = Vec::new();
     for bin in &way.bins {
         // Bins in which nothing happened: nothing waited.
@@ -255,8 +256,12 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
         samples.extend(idle);
         samples.push(Sample {
             bin: bin.index,
-            value: (unit.integral)(bin) as f64 / way.lasts_ns(bin.index, bin_ns).max(1) as f64,
-            range: Some(((unit.of)(&bin.min) as f64, (unit.of)(&bin.max) as f64)),
+            value: (unit.integral)(bin, header) as f64
+                / way.lasts_ns(bin.index, bin_ns).max(1) as f64,
+            range: Some((
+                (unit.least)(bin, header) as f64,
+                (unit.most)(bin, header) as f64,
+            )),
         });
     }
     let lines = vec![Line {
@@ -362,6 +367,7 @@ const IDLE_MAX: usize = 100_000;
 mod tests {
     use super::*;
     use crate::decode::Endpoint;
+    use crate::path::Amount;
     use crate::path::{FlowKey, Link};
 
     #[test]
@@ -402,6 +408,7 @@ mod tests {
             limit: Some(QueueLimit::Packets(10)),
             limit_is_estimated: true,
             limit_refuted: None,
+            header_bytes: 0,
             drops: Vec::new(),
             episodes: Vec::new(),
             drops_at_head: false,

@@ -365,7 +365,7 @@ fn refuted_limit(way: &Way, given: QueueLimit) -> String {
     };
     let limit = words(given);
     match way.limit {
-        Some(shown) if given.is_out_of_reach_of(held) => format!(
+        Some(shown) if given.is_out_of_reach_of(way.max_counted()) => format!(
             "no more than {waited} waited, and most drops found the queue full at {0}, far below the limit given, {limit}: {0} are taken for it",
             words(shown)
         ),
@@ -525,7 +525,7 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
     let Some(limit) = way.limit else {
         return String::new();
     };
-    let share = limit.share(packets, bytes).unwrap_or(0.0);
+    let share = way.occupancy(packets, bytes).unwrap_or(0.0);
     let limit = match limit {
         QueueLimit::Packets(packets) => format!("{} packets", grouped(packets)),
         QueueLimit::Bytes(bytes) => volume(bytes),

@@ -305,6 +305,7 @@ impl Hop {
             .as_ref()
             .is_some_and(|clock| clock.uncertainty_ns.is_none());
         let several_queues = self.ways.iter().any(|way| way.several_queues);
+        let series_cut = self.ways.iter().any(|way| way.series_cut);
         let has_jitter = self.ways.iter().any(|way| way.has_jitter);
         let mut gaps = self.facts.iter().flat_map(|facts| &facts.gaps);
         let has_gap = gaps.any(|gap| gap.why.is_of_capture());
@@ -334,6 +335,7 @@ impl Hop {
             (rate_varies, "rate_varies"),
             (has_jitter, "jitter"),
             (several_queues, "several_queues"),
+            (series_cut, "series_cut"),
             (
                 self.given_up > 0 || any(|facts| u64::from(facts.flows_left_out)),
                 "limit_hit",

@@ -153,6 +153,8 @@ pub(super) struct Sweep {
     /// When the bin ends.
     bin_end: i64,
     bins: Vec<QueueBin>,
+    /// Bins of these in which something waited and nothing came or left.
+    quiet: usize,
     /// What still waited when nothing more was seen, within the bin.
     stayed: Amount,
     /// Times that do not count, in order, those that have passed left out.
@@ -170,6 +172,7 @@ impl Sweep {
             bin: QueueBin::default(),
             bin_end: 0,
             bins: Vec::new(),
+            quiet: 0,
             stayed: Amount::default(),
             unseen: VecDeque::new(),
         }
@@ -261,19 +264,24 @@ impl Sweep {
 
     fn wait(&mut self, until: i64, bytes: u32, how: Leaving) {
         self.waiting.add(bytes);
-        self.bin.max = self.bin.max.at_least(self.waiting);
-        self.leaving.add((until, bytes, how));
-    }
         if self.waiting.bytes >= self.bin.max.bytes {
             self.bin.max_bytes_packets = self.waiting.packets;
         }
+        self.bin.max = self.bin.max.at_least(self.waiting);
+        self.leaving.add((until, bytes, how));
+    }
 
-    pub(super) fn finish(mut self) -> Vec<QueueBin> {
+    /// The bins, and whether the last of them holds what would be in others.
+    pub(super) fn finish(mut self) -> (Vec<QueueBin>, bool) {
         while !self.leaving.is_empty() {
             self.leave_until(i64::MAX);
         }
+        let is_endless = self.bin_end == i64::MAX;
+        let origin = self.origin.unwrap_or(self.now);
+        let last = self.now.saturating_sub(origin) / self.bin_ns;
+        let is_cut = is_endless && last > self.bin.index;
         self.close_bin();
-        self.bins
+        (self.bins, is_cut)
     }
 
     /// Lets all leave that leaves until `at`; time that runs backwards stands still.
@@ -303,11 +311,16 @@ impl Sweep {
 
     /// When the bin ends: the last one never does.
     fn end_of_bin(&self, origin: i64) -> i64 {
-        if self.bins.len() < BINS_MAX {
+        if self.has_room() {
             origin.saturating_add((self.bin.index + 1).saturating_mul(self.bin_ns))
         } else {
             i64::MAX
         }
+    }
+
+    /// Whether further bins are told apart: not of a capture that has so few packets for its bins that a clock jumped.
+    fn has_room(&self) -> bool {
+        self.bins.len() < BINS_MAX && self.quiet < QUIET_MAX
     }
 
     /// Time passes, and nothing changes but the bin.
@@ -361,6 +374,7 @@ impl Sweep {
         self.bin = QueueBin {
             index,
             max: self.waiting,
+            max_bytes_packets: self.waiting.packets,
             min: self.waiting,
             ..QueueBin::default()
         };
@@ -374,18 +388,28 @@ impl Sweep {
             bytes: self.waiting.bytes + stayed.bytes,
         };
         let idle = QueueBin {
-            max_bytes_packets: self.waiting.packets,
             index: self.bin.index,
             ..QueueBin::default()
         };
         if self.bin != idle {
+            let QueueBin {
+                arrived,
+                left,
+                dropped,
+                ..
+            } = self.bin;
+            let packets = arrived.packets + left.packets + dropped.packets;
+            self.quiet += usize::from(packets == 0);
             self.bins.push(self.bin);
         }
     }
 }
 
-/// Bins kept; what comes later is in the last one.
-const BINS_MAX: usize = 1 << 22;
+/// Bins kept, as many as of a flow of one capture (`--max-bins`); what comes later is in the last one.
+const BINS_MAX: usize = 1 << 20;
+/// Bins kept of those in which something waits and nothing comes or leaves: two hours in bins of 100 ms. The others are
+/// bounded by the packets that are in them.
+pub(super) const QUIET_MAX: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -404,7 +428,8 @@ mod tests {
         assert_eq!((found.packets, found.bytes), (1, 1000));
         let found = sweep.drop(12 * MS, None, 1000);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish();
+        let (bins, is_cut) = sweep.finish();
+        assert!(!is_cut);
         // 9 ms of one packet and 8 ms of another; then 10 ms of that.
         let integrals: Vec<u128> = bins.iter().map(|bin| bin.packets_ns).collect();
         assert_eq!(integrals[..2], [17 * MS as u128, 10 * MS as u128]);
@@ -422,7 +447,8 @@ mod tests {
         sweep.pass(0, 4 * MS, 1000);
         let found = sweep.drop(2 * MS, Some(7 * MS), 500);
         assert_eq!((found.packets, found.bytes), (1, 1000));
-        let bins = sweep.finish();
+        let (bins, is_cut) = sweep.finish();
+        assert!(!is_cut);
         assert_eq!(bins[0].packets_ns, 9 * MS as u128);
         assert_eq!(bins[0].bytes_ns, 6500 * MS as u128);
         assert_eq!(bins[0].max.bytes, 1500);
@@ -436,7 +462,8 @@ mod tests {
         sweep.leave_out(&[(5 * MS, 8 * MS), (15 * MS, 25 * MS), (38 * MS, i64::MAX)]);
         sweep.begin(0);
         sweep.pass(0, 40 * MS, 1000);
-        let bins = sweep.finish();
+        let (bins, is_cut) = sweep.finish();
+        assert!(!is_cut);
         let busy: Vec<i64> = bins.iter().map(|bin| bin.busy_ns / MS).collect();
         assert_eq!(busy[..4], [7, 5, 5, 8]);
         assert_eq!(
@@ -450,7 +477,23 @@ mod tests {
         let mut sweep = Sweep::new(1);
         sweep.pass(0, 5, 100);
         sweep.pass(i64::MAX / 2, i64::MAX / 2, 100);
-        let bins = sweep.finish();
+        let (bins, is_cut) = sweep.finish();
+        assert!(!is_cut);
         assert!(bins.len() < 10);
+    }
+
+    /// A packet waits for a year, as a clock that jumps makes it seem: the rest of the time is in the last bin.
+    #[test]
+    fn what_waits_for_years_is_cut() {
+        let mut sweep = Sweep::new(MS);
+        let year = 365 * 86_400_000 * MS;
+        sweep.pass(0, year, 100);
+        sweep.pass(MS / 2, MS / 2, 100);
+        let (bins, is_cut) = sweep.finish();
+        assert!(is_cut);
+        // But for the one in which two came.
+        assert_eq!(bins.len(), QUIET_MAX + 2);
+        let waited: u128 = bins.iter().map(|bin| bin.packets_ns).sum();
+        assert_eq!(waited, year as u128);
     }
 }

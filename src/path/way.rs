@@ -50,6 +50,8 @@ pub struct Way {
     pub several_queues: bool,
     /// The other point did not capture some of what came in: more waited than is known.
     pub is_incomplete: bool,
+    /// The last bin holds what would be in further ones (METRICS.md B4): what single bins tell is not known.
+    pub series_cut: bool,
     /// Packets of the flows that a filter keeps that came in; `None` without one.
     pub asked_for: Option<Amount>,
 }
@@ -149,7 +151,8 @@ impl Way {
     /// of the bytes. What never drained for the length of a bin.
     #[must_use]
     pub fn standing(&self, bin_ns: i64) -> Option<(f64, f64)> {
-        let duration_ns = self.queue()?.duration_ns()? as f64;
+        let way = self.queue().filter(|way| !way.series_cut);
+        let duration_ns = way?.duration_ns()? as f64;
         let mean = |of: fn(&QueueBin) -> u64| {
             let bins = self.bins.iter();
             let sum: f64 = bins
@@ -214,7 +217,7 @@ impl Way {
     pub fn delivered_bps_max(&self, bin_ns: i64) -> Option<f64> {
         let bins = SECOND_NS.div_euclid(bin_ns.max(1)).max(1);
         let window_ns = bins.checked_mul(bin_ns)?;
-        if self.duration_ns()? < window_ns {
+        if self.series_cut || self.duration_ns()? < window_ns {
             return None;
         }
         let (mut first, mut bytes, mut most) = (0, 0, 0);
@@ -451,7 +454,7 @@ impl WayMaker {
 
     /// The finished way; what its drops were is added to their flows.
     pub(super) fn finish(self, given: Option<QueueLimit>, flows: &mut [Option<PathFlow>]) -> Way {
-        let bins = self.sweep.finish();
+        let (bins, series_cut) = self.sweep.finish();
         let duration_ns = self
             .span
             .map_or(0, |(first, last)| last.saturating_sub(first));
@@ -509,14 +512,15 @@ impl WayMaker {
             limit,
             limit_is_estimated,
             limit_refuted,
+            header_bytes: limit.map_or(0, |_| header_bytes),
             drops,
             episodes,
             drops_at_head: self.drops_at_head,
-            header_bytes: limit.map_or(0, |_| header_bytes),
             has_jitter: self.has_jitter,
             waited_byte_ns: waited.sum(),
             several_queues,
             is_incomplete: self.is_incomplete,
+            series_cut,
             asked_for: None,
         }
     }

@@ -416,6 +416,7 @@ mod tests {
             waited_byte_ns: 0,
             several_queues: false,
             is_incomplete: false,
+            series_cut: false,
             asked_for: None,
         }
     }

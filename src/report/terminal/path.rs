@@ -125,6 +125,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     .chain(merged_datagrams(hop))
     .chain(strangers(hop, config))
     .chain(apart(hop))
+    .chain(cut_series(hop))
     .chain(same(hop))
     .chain(turned_round(hop))
     .chain(contradicted(hop))
@@ -315,6 +316,13 @@ fn apart(hop: &Hop) -> Option<String> {
             seconds(pause_ns),
             seconds(all_ns)
         )
+    })
+}
+
+/// Whether packets waited for so long that not all bins are kept.
+fn cut_series(hop: &Hop) -> Option<String> {
+    hop.ways.iter().any(|way| way.series_cut).then(|| {
+        "something waited for so many bins that only the first are kept (quality `series_cut`): the rest of the time is in the last one, and the standing queue and the highest rate are not known; a clock that jumped makes it seem so, --bin makes bins longer".to_owned()
     })
 }
 

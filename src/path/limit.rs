@@ -134,7 +134,7 @@ pub(super) fn shown_limit(
     passed: &FoundByPassed,
 ) -> Option<(QueueLimit, u64)> {
     let drops_told = |of: &dyn Fn(&DroppedPacket) -> u64, passed: &[u64]| {
-        told_apart(drops.iter().filter(has_waited).map(of), passed)
+        told_apart(drops.iter().filter(|drop| has_waited(drop)).map(of), passed)
     };
     let by_packets = drops_told(&packets_of, &passed.packets);
     let by_bytes = HEADERS.into_iter().zip(&passed.bytes);
@@ -143,7 +143,7 @@ pub(super) fn shown_limit(
         (told, Reverse(header))
     });
     let (by_bytes, Reverse(header)) = by_bytes.max()?;
-    let waited = drops.iter().filter(has_waited).count() as u64;
+    let waited = drops.iter().filter(|drop| has_waited(drop)).count() as u64;
     let few = DROPS_MIN as u64;
     let clearly = by_bytes > by_packets + by_bytes / 8 + few
         || 2 * (waited - by_bytes) + few < waited - by_packets;
@@ -165,7 +165,7 @@ fn steps_of(drop: &DroppedPacket, header: u64) -> u64 {
 }
 
 /// Whether so much waited that it may have been what a queue holds.
-fn has_waited(drop: &&DroppedPacket) -> bool {
+fn has_waited(drop: &DroppedPacket) -> bool {
     drop.found.packets >= LIMIT_MIN
 }
 
@@ -224,9 +224,13 @@ fn passed_limit(
     is_of_bytes: bool,
 ) -> Option<QueueLimit> {
     let beyond = |of: &dyn Fn(&DroppedPacket) -> u64, passed: &[u64]| -> Vec<&DroppedPacket> {
-        let least = least_beyond(drops.iter().filter(has_waited).map(of), passed);
+        let least = least_beyond(drops.iter().filter(|drop| has_waited(drop)).map(of), passed);
         let is_beyond = |drop: &&DroppedPacket| least.is_some_and(|least| of(drop) >= least);
-        drops.iter().filter(has_waited).filter(is_beyond).collect()
+        drops
+            .iter()
+            .filter(|drop| has_waited(drop))
+            .filter(is_beyond)
+            .collect()
     };
     let of_header = HEADERS.iter().position(|&of| of == header)?;
     let passed_bytes = &passed.bytes[of_header];

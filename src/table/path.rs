@@ -369,7 +369,7 @@ fn bin_columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "queue_packets_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.packets);
     "queue_bytes_end" "B4" Count |row| row.of.way.queue().map(|_| row.bin.end.bytes);
     "occupancy_mean" "B4" Real |row| row.of.way.queue()?.occupancy(row.packets_mean(), row.bytes_mean());
-    "occupancy_max" "B4" Real |row| row.occupancy_max();
+    "occupancy_max" "B4" Real BinRow::occupancy_max;
     "utilisation" "B5" Real BinRow::utilisation;
     ]
 }

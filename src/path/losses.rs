@@ -301,6 +301,47 @@ mod tests {
         assert_eq!(header_of(QueueLimit::Packets(20), &drops, &passed), 0);
     }
 
+    /// Most drops find 20 packets, others fewer that are larger, and others little: passed is what is smaller.
+    #[test]
+    fn bytes_are_counted_where_they_explain_clearly_more_drops_than_packets() {
+        let limit_of = |usual: usize, larger: usize, little: usize| {
+            let found = |packets, bytes| DroppedPacket {
+                found: Amount { packets, bytes },
+                ..drop(0, 0, 0)
+            };
+            let mut drops = vec![found(20, 58_000); usual];
+            drops.extend(vec![found(15, 58_000); larger]);
+            drops.extend((0..little as u64).map(|at| found(3 + at % 8, 10_000)));
+            let mut passed = FoundByPassed::default();
+            for packets in (3..19).cycle().take(800) {
+                let bytes = packets * 1000;
+                passed.add(Amount { packets, bytes }, 1500);
+            }
+            let limit = judged(&mut drops, &passed);
+            let full = |drop: &&DroppedPacket| drop.cause == DropCause::Full;
+            (limit, drops.iter().filter(full).count())
+        };
+        let (packets, bytes) = (QueueLimit::Packets(20), QueueLimit::Bytes(58_000));
+        // An eighth more, and three; a fifth of the drops is neither's.
+        assert_eq!(limit_of(60, 20, 30), (Some(bytes), 80));
+        assert_eq!(limit_of(60, 10, 30), (Some(packets), 60));
+        // All, of which packets leave five.
+        assert_eq!(limit_of(95, 5, 0), (Some(bytes), 100));
+        assert_eq!(limit_of(95, 3, 0), (Some(packets), 95));
+    }
+
+    /// The headers of the packets of a frame of offload are not seen.
+    #[test]
+    fn a_frame_of_offload_has_no_room_where_its_headers_have_none() {
+        let is_full = |bytes: u64, ip_len| {
+            let found = Amount { packets: 3, bytes };
+            QueueLimit::Bytes(60_000).is_reached(found, ip_len, 14)
+        };
+        // A packet more is 1500 bytes, and a twentieth of the limit 3000.
+        assert!(!is_full(56_900, 1500) && is_full(57_000, 1500));
+        assert!(!is_full(52_400, 3000) && is_full(52_500, 3000));
+    }
+
     #[test]
     fn a_limit_shows_beside_more_drops_at_random_if_nothing_passed_beyond() {
         let drops = |full: i64| -> Vec<DroppedPacket> {

@@ -22,6 +22,41 @@ fn the_highest_rate_is_that_of_the_best_second() {
     assert_eq!(way.delivered_bps_max(100_000_000), Some(80e6));
 }
 
+/// A bin of 100 ms in which a packet waited at the least, and another one that has what would be in further ones.
+#[test]
+fn what_single_bins_tell_is_not_known_of_a_series_that_was_cut() {
+    let mut way = made().finish(None, &mut []);
+    let bin = |index| QueueBin {
+        index,
+        min: Amount {
+            packets: 1,
+            bytes: 1500,
+        },
+        ..QueueBin::default()
+    };
+    way.bins = (0..20).map(bin).collect();
+    way.span = Some((0, 2_000_000_000));
+    assert_eq!(way.standing(100_000_000), Some((1.0, 1500.0)));
+    assert_eq!(way.delivered_bps_max(100_000_000), Some(0.0));
+    way.series_cut = true;
+    assert_eq!(way.standing(100_000_000), None);
+    assert_eq!(way.delivered_bps_max(100_000_000), None);
+}
+
+/// Forty packets of 1500 bytes fill a queue that counts 14 bytes more of each, and nothing else does.
+#[test]
+fn what_is_filled_of_a_limit_has_the_headers_that_the_queue_counts() {
+    let mut way = forty_waited(None, 0);
+    let (held, limit) = (way.max(), |packets: u64| packets * 1514);
+    assert_eq!(held.bytes, held.packets * 1500);
+    way.limit = Some(QueueLimit::Bytes(limit(held.packets)));
+    way.header_bytes = 14;
+    assert_eq!(way.max(), held);
+    assert_eq!(way.max_counted().bytes, limit(held.packets));
+    let filled = way.occupancy(held.packets as f64, held.bytes as f64);
+    assert_eq!(filled, Some(1.0));
+}
+
 #[test]
 fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
     let way = |limit, drops: usize, cause| {

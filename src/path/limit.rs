@@ -147,8 +147,16 @@ pub(super) fn shown_limit(
     let few = DROPS_MIN as u64;
     let clearly = by_bytes > by_packets + by_bytes / 8 + few
         || 2 * (waited - by_bytes) + few < waited - by_packets;
-    let usual = || usual_limit(drops, passed, header).filter(|_| !clearly);
-    let limit = usual().or_else(|| passed_limit(drops, passed, header, clearly))?;
+    let usual = usual_limit(drops, passed, header);
+    let beyond = || passed_limit(drops, passed, header, clearly);
+    let limit = if clearly {
+        // Stamps that differ from what the queue saw make the most that a drop found too much: what tells more of them.
+        let usual = usual.filter(|limit| matches!(limit, QueueLimit::Bytes(_)));
+        let of_bytes = usual.into_iter().chain(beyond());
+        of_bytes.max_by_key(|&limit| found_full(drops, limit, header))
+    } else {
+        usual.or_else(beyond)
+    }?;
     let header = match limit {
         QueueLimit::Packets(_) => 0,
         QueueLimit::Bytes(_) => header,
@@ -285,10 +293,13 @@ pub(super) fn nearly_all_found_full(
     limit: QueueLimit,
     header: u64,
 ) -> bool {
-    let full = drops
-        .iter()
-        .filter(|drop| limit.is_reached(drop.found, drop.ip_len, header));
-    full.count() * 10 >= drops.len() * 9
+    found_full(drops, limit, header) * 10 >= drops.len() * 9
+}
+
+/// How many drops found no room.
+fn found_full(drops: &[DroppedPacket], limit: QueueLimit, header: u64) -> usize {
+    let full = |drop: &&DroppedPacket| limit.is_reached(drop.found, drop.ip_len, header);
+    drops.iter().filter(full).count()
 }
 
 /// The most frequent value; the smallest of several. `None` without values.

@@ -330,6 +330,27 @@ mod tests {
         assert_eq!(limit_of(95, 3, 0), (Some(packets), 95));
     }
 
+    /// Of a queue of 83 packets of 1500 bytes two drops seem to find another one, and four one less.
+    #[test]
+    fn drops_that_seem_to_find_more_make_no_others_early() {
+        let found = |packets, bytes| DroppedPacket {
+            found: Amount { packets, bytes },
+            ..drop(0, 0, 0)
+        };
+        let mut drops = vec![found(83, 124_500); 349];
+        drops.extend(vec![found(84, 124_736); 24]);
+        drops.extend(vec![found(84, 126_000); 2]);
+        drops.extend(vec![found(82, 123_000); 4]);
+        let mut passed = passed(&[82; 879]);
+        for _ in 0..32 {
+            let (packets, bytes) = (83, 123_236);
+            passed.add(Amount { packets, bytes }, 1500);
+        }
+        let limit = judged(&mut drops, &passed);
+        assert_eq!(limit, Some(QueueLimit::Bytes(124_736)));
+        assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
+    }
+
     /// The headers of the packets of a frame of offload are not seen.
     #[test]
     fn a_frame_of_offload_has_no_room_where_its_headers_have_none() {

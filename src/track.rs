@@ -558,6 +558,7 @@ fn on_payload<S: FlowSink>(
             .upstream
             .lower(peer.delays.downstream.min_ns());
         sender.repair.heard = sender.has_heard(segment, peer);
+        sender.repair.is_late = matches!(step, Step::Behind(_));
         sender.note_stale_echo(segment, peer);
     }
     sender.place_data(dir, segment, step, sink);

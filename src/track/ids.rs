@@ -131,7 +131,7 @@ impl IdCounter {
     const NEAR: i16 = 64;
 
     /// The highest id.
-    pub(super) fn last(&self) -> Option<u16> {
+    fn last(&self) -> Option<u16> {
         (self.unwrapped > 0).then_some(self.unwrapped as u16)
     }
 

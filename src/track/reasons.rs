@@ -485,14 +485,13 @@ impl HalfFlow {
     fn repeats_again_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
         let soon_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
         self.sack.are_seen
+            && !self.repair.is_late
             && self.repair.after_timeout().is_none()
             && self.copy_before(start).is_some_and(|earlier| {
                 earlier.verdict.class == Class::Retransmission
                     && earlier.verdict.reason != Some(Reason::TailProbe)
                     && earlier.at < at
                     && at.since(earlier.at) < soon_ns
-                    // It is not the copy before, late.
-                    && !(self.ids.counts() && self.ids.last() == Some(earlier.id))
                     // Nor is that cut anew, nor this the one that was just judged.
                     && (earlier.start, earlier.end()) == (start, end)
                     && self.times.data_at != Some(earlier.at)

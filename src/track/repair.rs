@@ -67,6 +67,8 @@ pub(super) struct Repair {
     pub(super) has_repeated: bool,
     /// Of the hole that the data fills that is about to be taken in.
     pub(super) heard: Heard,
+    /// That was sent before another packet that has passed, as ids tell.
+    pub(super) is_late: bool,
 }
 
 /// An offset, or none, in the room of an offset: the lowest of all is none, and stands for that as 0, which is found out

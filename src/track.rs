@@ -557,8 +557,10 @@ fn on_payload<S: FlowSink>(
             .delays
             .upstream
             .lower(peer.delays.downstream.min_ns());
-        sender.repair.heard = sender.has_heard(segment, peer);
-        sender.repair.is_late = matches!(step, Step::Behind(_));
+        sender.repair.heard = match (sender.has_heard(segment, peer), step) {
+            (Heard::Unknown, Step::Behind(_)) => Heard::UnknownLate,
+            (heard, _) => heard,
+        };
         sender.note_stale_echo(segment, peer);
     }
     sender.place_data(dir, segment, step, sink);

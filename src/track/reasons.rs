@@ -485,7 +485,7 @@ impl HalfFlow {
     fn repeats_again_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
         let soon_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
         self.sack.are_seen
-            && !self.repair.is_late
+            && self.repair.heard != Heard::UnknownLate
             && self.repair.after_timeout().is_none()
             && self.copy_before(start).is_some_and(|earlier| {
                 earlier.verdict.class == Class::Retransmission

@@ -10,6 +10,8 @@ use super::timeouts::AfterTimeout;
 pub(super) enum Heard {
     #[default]
     Unknown,
+    /// The same, and what it sends was sent before another packet that has passed, as ids tell.
+    UnknownLate,
     /// No ACK that told of it.
     Nothing,
     /// One that asked for it, and nothing that passed long after that.
@@ -67,8 +69,6 @@ pub(super) struct Repair {
     pub(super) has_repeated: bool,
     /// Of the hole that the data fills that is about to be taken in.
     pub(super) heard: Heard,
-    /// That was sent before another packet that has passed, as ids tell.
-    pub(super) is_late: bool,
 }
 
 /// An offset, or none, in the room of an offset: the lowest of all is none, and stands for that as 0, which is found out

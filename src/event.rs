@@ -523,6 +523,14 @@ pub trait FlowSink {
     /// An ACK of data of direction `dir`, which passed at `at`, was the first to report so many bytes of payload, by its
     /// number or by SACK: they came since the ACK before. 0 where nobody knows how many came since then.
     fn delivered(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}
+    /// An ACK covered more of direction `dir`, and was the first to report it: [`acked`](Self::acked) and
+    /// [`delivered`](Self::delivered) in one.
+    fn acked_at_once(&mut self, dir: Direction, acked: &Acked) {
+        self.acked(dir, acked);
+        if acked.bytes > 0 {
+            self.delivered(dir, acked.at, acked.bytes);
+        }
+    }
     /// The ACK that passed at `at`, the last that covered more, covered so many bytes less than it seemed to: its last
     /// number was that of a FIN that passed later.
     fn acked_less(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}

@@ -183,6 +183,22 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
         self.data[dir.index()].get_or_insert_with(|| LiveFlow::new(config))
     }
 
+    /// An ACK covered more; that may have come `AT_ONCE`, since the ACK before.
+    #[inline]
+    fn take_acked<const AT_ONCE: bool>(&mut self, dir: Direction, acked: &Acked) {
+        self.directions[dir.index()].on_acked(acked);
+        if let Some(sequence) = self.sequence(dir) {
+            sequence.on_ack(acked.at, acked.ack);
+        }
+        if acked.bytes > 0 {
+            let data = self.data(dir);
+            data.series.at(acked.at).acked_bytes += acked.bytes;
+            if AT_ONCE {
+                data.spacing.on_ack(acked.at, acked.bytes);
+            }
+        }
+    }
+
     /// The time sequence of a direction that has sent payload.
     #[inline]
     fn sequence(&mut self, dir: Direction) -> Option<&mut TimeSequence> {
@@ -380,14 +396,12 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
 
     #[inline]
     fn acked(&mut self, dir: Direction, acked: &Acked) {
-        self.directions[dir.index()].on_acked(acked);
-        if let Some(sequence) = self.sequence(dir) {
-            sequence.on_ack(acked.at, acked.ack);
-        }
-        if acked.bytes > 0 {
-            let data = self.data(dir);
-            data.series.at(acked.at).acked_bytes += acked.bytes;
-        }
+        self.take_acked::<false>(dir, acked);
+    }
+
+    #[inline]
+    fn acked_at_once(&mut self, dir: Direction, acked: &Acked) {
+        self.take_acked::<true>(dir, acked);
     }
 
     #[inline]

@@ -287,7 +287,7 @@ impl HalfFlow {
             .saturating_sub(self.payload_below(una));
         self.una = Some(ack);
         if bytes > 0 || una < 0 {
-            sink.acked(dir, &Acked { at, bytes, ack });
+            sink.acked_at_once(dir, &Acked { at, bytes, ack });
         }
         let flight = self.in_flight.unacked();
         while let Some(sent) = self.in_flight.release_next(ack) {
@@ -309,9 +309,6 @@ impl HalfFlow {
         self.release_rows(dir, sink);
         self.times.progress_at = Some(at);
         self.count_time(at);
-        if bytes > 0 {
-            sink.delivered(dir, at, bytes);
-        }
         true
     }
 }

@@ -4,9 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// All that a connection tells, as text, in its order.
+/// All that a connection tells, as text, in its order; what ACKs deliver apart, as that may be told before what else they tell.
 #[derive(Default)]
-struct Log(Vec<String>, [u64; 2]);
+struct Log(Vec<String>, [u64; 2], Vec<String>);
 
 impl FlowSink for Log {
     const SEGMENTS: bool = true;
@@ -34,7 +34,7 @@ impl FlowSink for Log {
         self.0.push(format!("{dir:?} {acked:?}"));
     }
     fn delivered(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
-        self.0.push(format!("{dir:?} {bytes} delivered {at:?}"));
+        self.2.push(format!("{dir:?} {bytes} delivered {at:?}"));
     }
     fn acked_less(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
         self.1[dir.index()] -= bytes;
@@ -91,6 +91,7 @@ fn run(trace: &str, quiet: bool) -> (Vec<String>, String, u64) {
     for half in &mut connection.halves {
         (half.calm, half.times.heard_at) = (false, None);
     }
+    log.0.append(&mut log.2);
     (log.0, format!("{connection:?}"), taken)
 }
 

@@ -30,7 +30,7 @@ impl NeverEmpty {
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     flow: usize,
-    hosts: [IpAddr; 2],
+    hosts: (IpAddr, IpAddr),
     span: Span,
     own_ns: i64,
 }
@@ -42,10 +42,9 @@ pub fn never_seen_empty(flows: &[Flow<'_>]) -> Vec<NeverEmpty> {
     let counting = flows.iter().enumerate();
     let counting = counting.filter(|(_, flow)| flow.counts_beside(largest));
     let seen = counting.filter_map(|(place, flow)| {
-        let (sender, receiver) = flow.ends();
         Some(Seen {
             flow: place,
-            hosts: [sender.ip(), receiver.ip()],
+            hosts: flow.hosts(),
             span: flow.data_span()?,
             own_ns: flow.summary().rtt.ns_min()?,
         })
@@ -58,7 +57,7 @@ fn of_seen(seen: impl Iterator<Item = Seen>) -> Vec<NeverEmpty> {
     const APART_NS: i64 = 1_000_000;
     /// So many with the smallest times are held against each flow of their hosts.
     const HELD_MAX: usize = 64;
-    let mut paths: BTreeMap<[IpAddr; 2], Vec<Seen>> = BTreeMap::new();
+    let mut paths: BTreeMap<(IpAddr, IpAddr), Vec<Seen>> = BTreeMap::new();
     for flow in seen {
         paths.entry(flow.hosts).or_default().push(flow);
     }
@@ -95,7 +94,7 @@ mod tests {
     fn a_flow_is_held_against_those_between_its_hosts_that_it_meets() {
         let of = |flow: usize, receiver: u8, seconds: [i64; 2], own_ms: i64| Seen {
             flow,
-            hosts: [[10, 0, 0, 1], [10, 0, 0, receiver]].map(IpAddr::from),
+            hosts: ([10, 0, 0, 1].into(), [10, 0, 0, receiver].into()),
             span: Span {
                 first: CaptureTime::from_ns(seconds[0] * 1_000_000_000),
                 last: CaptureTime::from_ns(seconds[1] * 1_000_000_000),

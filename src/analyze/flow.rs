@@ -1,5 +1,7 @@
 //! One direction of a connection, and what is asked of it.
 
+use std::net::IpAddr;
+
 use super::figures::FlowFigures;
 use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
@@ -103,6 +105,13 @@ impl<'a> Flow<'a> {
     #[must_use]
     pub fn ends(&self) -> (Endpoint, Endpoint) {
         self.connection().identity.ends(self.record.dir)
+    }
+
+    /// Hosts of sender and receiver: flows that have the same share the path between them, this way.
+    #[must_use]
+    pub fn hosts(&self) -> (IpAddr, IpAddr) {
+        let (sender, receiver) = self.ends();
+        (sender.ip(), receiver.ip())
     }
 
     /// First and last packet with payload.

@@ -77,20 +77,12 @@ impl CaptureAnalysis {
     }
 }
 
-/// Hosts whose flows share the links between them, this way.
-type Hosts = (IpAddr, IpAddr);
-
-fn hosts(flow: &Flow<'_>) -> Hosts {
-    let (src, dst) = flow.ends();
-    (src.ip(), dst.ip())
-}
-
 /// Leaves out what is slower than what all flows between the same two hosts, this way, were delivered for a second
 /// (METRICS.md R7): of many flows none may have two packets that follow each other.
 fn leave_out_slower(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>]) {
-    let mut between: HashMap<Hosts, (Vec<usize>, bool)> = HashMap::new();
+    let mut between: HashMap<(IpAddr, IpAddr), (Vec<usize>, bool)> = HashMap::new();
     for (place, (flow, link)) in flows.iter().zip(&*links).enumerate() {
-        let (places, any_shown) = between.entry(hosts(flow)).or_default();
+        let (places, any_shown) = between.entry(flow.hosts()).or_default();
         places.push(place);
         *any_shown |= link.is_some();
     }
@@ -111,15 +103,15 @@ fn leave_out_slower(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>])
 /// waits behind one comes in a burst. That is where data from the one host to the other show a link that is slower, and
 /// what was delivered the other way would have passed it.
 fn leave_out_bursts(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>]) {
-    let mut by_data: HashMap<Hosts, f64> = HashMap::new();
+    let mut by_data: HashMap<(IpAddr, IpAddr), f64> = HashMap::new();
     for (flow, link) in flows.iter().zip(&*links) {
         if let Some(link) = link.filter(|link| link.is_upstream) {
-            let bps = by_data.entry(hosts(flow)).or_insert(link.bps);
+            let bps = by_data.entry(flow.hosts()).or_insert(link.bps);
             *bps = bps.max(link.bps);
         }
     }
     for (flow, link) in flows.iter().zip(links) {
-        let (src, dst) = hosts(flow);
+        let (src, dst) = flow.hosts();
         if let Some(shown) = link.filter(|link| !link.is_upstream)
             && let Some(&bps) = by_data.get(&(dst, src))
             && shown.bps > QUICKER_TIMES * bps

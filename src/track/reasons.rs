@@ -164,27 +164,25 @@ impl HalfFlow {
             return Heard::Unknown;
         };
         let within_ns = unheard_at.since(asked_at);
-        match self.heard_long_ago(start, asked_at, unheard_at) {
-            Heard::Unknown if 0 < within_ns && within_ns < timer_ns => Heard::Asked,
-            heard => heard,
+        if self.was_asked_long_ago(start, asked_at, unheard_at) {
+            Heard::AskedLongAgo
+        } else if 0 < within_ns && within_ns < timer_ns {
+            Heard::Asked
+        } else {
+            Heard::Unknown
         }
     }
 
     /// Whether who repeats the left edge, at `start`, had been asked for it at `asked_at`, two round trips or more before what
     /// it had heard of by then, at `heard_at`, and had heard of no progress for as long as a timer takes: who is asked
     /// repeats it at once, and who finds that to be lost, too, a round trip and a quarter later (RFC 8985 section 6.2).
-    fn heard_long_ago(&self, start: i64, asked_at: CaptureTime, heard_at: CaptureTime) -> Heard {
+    fn was_asked_long_ago(&self, start: i64, asked_at: CaptureTime, heard_at: CaptureTime) -> bool {
         let round_trip_ns = self.delays.round_trip_ns();
         let timer_ns = nearly(TIMER_NS_MIN).max(round_trip_ns);
-        let is_timers = self.una == Some(start)
+        self.una == Some(start)
             && !self.old_copies.are_told_by_dsacks()
             && heard_at.since(asked_at) >= 2 * round_trip_ns
-            && Self::is_long_since(self.times.progress_at, Some(timer_ns), heard_at);
-        if is_timers {
-            Heard::AskedLongAgo
-        } else {
-            Heard::Unknown
-        }
+            && Self::is_long_since(self.times.progress_at, Some(timer_ns), heard_at)
     }
 
     /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at

@@ -22,15 +22,13 @@ impl Run<'_> {
         Some(queue_delay_ns / full_ns).filter(|share| share.is_finite())
     }
 
-    /// Of each flow that goes the main way, as data of others wait elsewhere, the smallest RTT that one on its path has: a flow that starts when another one has filled the queue
-    /// may never see it empty. Flows between the same two hosts are on one path, and all that go the same way are where
-    /// the conditions name its RTT.
+    /// Of each flow that goes the main way, as data of others wait elsewhere, the smallest RTT that one on its path has:
+    /// a flow that starts when another one has filled the queue may never see it empty. Flows between the same two hosts
+    /// are on one path, and all that go the same way are where the conditions name its RTT.
     pub(super) fn empty_rtts_ns(&self) -> Vec<Option<i64>> {
         let is_one_path = self.options.conditions.base_rtt_ns.is_some();
         let path = |flow: &Flow<'_>, goes_main_way: bool| {
-            let (sender, receiver) = flow.ends();
-            let hosts = (sender.ip(), receiver.ip());
-            (goes_main_way, (!is_one_path).then_some(hosts))
+            (goes_main_way, (!is_one_path).then(|| flow.hosts()))
         };
         let paths = self.flows.iter().zip(self.main_way);
         let paths: Vec<_> = paths.map(|(flow, &main)| path(flow, main)).collect();

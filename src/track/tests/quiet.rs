@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// All that a connection tells, as text, in its order; what ACKs deliver apart, as that may be told before what else they tell.
+/// All that a connection tells, as text, in its order; what ACKs deliver apart, as that may be told before what else they
+/// tell.
 #[derive(Default)]
 struct Log(Vec<String>, [u64; 2], Vec<String>);
 

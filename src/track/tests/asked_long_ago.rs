@@ -115,7 +115,7 @@ fn what_no_ack_can_have_asked_for_is_a_timers_though_data_goes_on() {
 
 #[test]
 fn what_is_repeated_again_before_anything_since_can_be_acknowledged_was_given_up() {
-    let reason = |ms: u32, id: u16| {
+    let reason_of = |ms: u32, range: &str, id: u16| {
         let trace = format!(
             "100 A>B data 0..1000 id 2
              101 A>B data 1000..2000 id 3
@@ -129,15 +129,18 @@ fn what_is_repeated_again_before_anything_since_can_be_acknowledged_was_given_up
              135 A>B data 1000..2000 id 9
              136 B>A ack 0 sack 2000..5000
              137 A>B data 5000..6000 id 10
-             {ms} A>B data 1000..2000 id {id}"
+             {ms} A>B data {range} id {id}"
         );
         last_reason(&opened(&trace))
     };
+    let reason = |ms: u32, id: u16| reason_of(ms, "1000..2000", id);
     // An ACK takes 20 ms.
     assert_eq!(reason(150, 11), Some(Reason::Timeout));
     assert_eq!(reason(175, 11), Some(Reason::Fast));
     // It was sent before the other one.
     assert_eq!(reason(150, 8), Some(Reason::Fast));
+    // A router said that it is too big.
+    assert_eq!(reason_of(150, "1000..1500", 11), Some(Reason::Fast));
 }
 
 #[test]

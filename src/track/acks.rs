@@ -65,13 +65,16 @@ impl HalfFlow {
             self.sack.are_seen = true;
             self.on_sack(dir, segment, ack, una, sink)
         };
-        if ack > una || una_before.is_none() {
+        let newly = (ack > una || una_before.is_none()).then(|| {
             let acked_before = self.acked_bytes().unwrap_or(0);
-            self.on_progress(dir, segment, ack, una, acked_before, highest_before, sink);
+            self.payload_below(ack).saturating_sub(acked_before)
+        });
+        if let Some(newly) = newly {
+            self.on_progress(dir, segment, ack, una, newly, highest_before, sink);
         } else if ack == una {
             self.on_repeat(dir, segment, window_before, news, sink);
         }
-        self.tell_delivered(dir, segment.at, reported_before, sink);
+        self.tell_delivered(dir, segment.at, reported_before, newly, sink);
     }
 
     fn note_window<S: FlowSink>(
@@ -303,12 +306,11 @@ impl HalfFlow {
         segment: &Segment,
         ack: i64,
         una: i64,
-        acked_before: u64,
+        newly: u64,
         highest_before: Option<i64>,
         sink: &mut S,
     ) {
         let at = segment.at;
-        let newly = self.payload_below(ack).saturating_sub(acked_before);
         let first_ack = self.una.is_none();
         if self.is_repairing() || !self.emissions.is_idle() {
             let tsval = segment.timestamps.map(|ts| ts.value);

@@ -4,7 +4,7 @@ use super::delays::TICKS_NS;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::marking::Emission;
-use super::rtt::{Estimate, OwnEcho};
+use super::rtt::OwnEcho;
 use crate::decode::Segment;
 use crate::event::{Class, Confidence, Evidence, LossPlace, Reason, Verdict};
 use crate::time::CaptureTime;
@@ -59,20 +59,21 @@ impl HalfFlow {
     /// What a segment is at or above the highest byte seen. Where it is the first to echo anything, the time since that may
     /// be that of its sender's silence, and tells nothing of the way to it.
     fn judge_new(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
-        let with_own = self.delays.upstream;
-        let is_own = self.own_echo == OwnEcho::Counted && with_own.is_single();
-        if is_own {
-            self.delays.upstream = Estimate::default();
-        }
+        let is_own = self.own_echo == OwnEcho::Counted && self.delays.upstream.is_single();
+        let own = is_own.then(|| std::mem::take(&mut self.delays.upstream));
         let verdict = self.judge_new_by_others(segment, start, end);
-        if is_own && verdict.reason.is_none_or(|reason| reason == Reason::Fast) {
-            self.delays.upstream = with_own;
+        if let Some(own) = own
+            && verdict.reason.is_none_or(|reason| reason == Reason::Fast)
+        {
+            self.delays.upstream = own;
         }
         verdict
     }
 
     /// A segment at or above the highest byte seen is new, unless all copies before it were lost
     /// upstream and nothing sent after them arrived: then only skipped ids tell.
+    // Called once.
+    #[inline(always)]
     fn judge_new_by_others(&mut self, segment: &Segment, start: i64, end: i64) -> Verdict {
         // Nothing was delivered after a lost tail, so only a timer tells the sender of it; the
         // shortest is a tail probe's (RFC 8985 section 7.2). What else was lost follows.

@@ -55,11 +55,10 @@ impl LatestAcks {
     }
 }
 
-/// What ACKs have reported of one direction's data.
+/// What SACK and duplicate ACKs have reported of one direction's data above the highest number acknowledged.
 #[derive(Clone, Copy)]
 pub(super) struct Reported {
-    una: Option<i64>,
-    /// Of its payload, by number or by SACK.
+    /// By SACK.
     bytes: u64,
     /// Duplicate ACKs without SACK told that more came, but not how much.
     is_more: bool,
@@ -67,24 +66,26 @@ pub(super) struct Reported {
 
 impl HalfFlow {
     pub(super) fn reported(&self) -> Reported {
+        let bytes = self.board.bytes();
         Reported {
-            una: self.una,
-            bytes: self.acked_bytes().unwrap_or(0) + self.board.bytes(),
-            is_more: self.acks.dup_run > 0 && self.board.bytes() == 0,
+            bytes,
+            is_more: self.acks.dup_run > 0 && bytes == 0,
         }
     }
 
-    /// Tells what the ACK that passed at `at` was the first to report.
+    /// Tells what the ACK that passed at `at` was the first to report. It acknowledged `newly` bytes of payload more by
+    /// its number; `None` where that covered nothing more.
+    #[inline]
     pub(super) fn tell_delivered<S: FlowSink>(
         &self,
         dir: Direction,
         at: CaptureTime,
         before: Reported,
+        newly: Option<u64>,
         sink: &mut S,
     ) {
-        let now = self.reported();
-        let bytes = now.bytes.saturating_sub(before.bytes);
-        if before.is_more && now.una > before.una {
+        let bytes = (newly.unwrap_or(0) + self.board.bytes()).saturating_sub(before.bytes);
+        if before.is_more && newly.is_some() {
             sink.delivered(dir, at, 0);
         } else if bytes > 0 {
             sink.delivered(dir, at, bytes);

@@ -90,8 +90,13 @@ impl LiveSpacing {
     }
 
     /// An ACK reported so many bytes more; 0 where that is not known, and then there is no step to it or from it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, at: CaptureTime, bytes: u64) {
+        // Nor is the next step kept, so that nothing of this ACK is needed.
+        if self.acks.skip > 1 && bytes > 0 && self.acks.last_bytes > 0 {
+            self.acks.skip -= 1;
+            return;
+        }
         let bytes = u32::try_from(bytes).unwrap_or(0);
         if self.acks.last_bytes > 0 {
             self.acks.add(at, bytes);
@@ -164,11 +169,10 @@ impl Steps {
         };
         if self.kept.len() == KEPT_MAX {
             // By an odd number, as packets often come in pairs.
-            let mut place = 0;
-            self.kept.retain(|_| {
-                place += 1;
-                place % THIN == 1
-            });
+            for place in 0..KEPT_MAX / THIN as usize {
+                self.kept[place] = self.kept[place * THIN as usize];
+            }
+            self.kept.truncate(KEPT_MAX / THIN as usize);
             self.every = self.every.saturating_mul(THIN);
         }
         self.kept.push(Step { ns, bytes });

@@ -347,7 +347,8 @@ impl PacketArrival {
         Self {
             at: plain.at(),
             ordinal: plain.ordinal(),
-            flags: plain.flags(),
+            // All that it can have, so that who asks for another is told at once.
+            flags: plain.flags().only(TcpFlags::ACK.with(TcpFlags::PSH)),
             payload_len: plain.payload_len(),
             ip_len: plain.ip_len(),
             ip_packets: 1,

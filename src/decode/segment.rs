@@ -170,6 +170,12 @@ impl TcpFlags {
         self.0 & bits.0 != 0
     }
 
+    /// Those of `bits`.
+    #[must_use]
+    pub const fn only(self, bits: Self) -> Self {
+        Self(self.0 & bits.0)
+    }
+
     /// The bits of both.
     #[must_use]
     pub const fn with(self, bits: Self) -> Self {

@@ -446,11 +446,15 @@ mod tests {
                 continue;
             };
             let mut summary = DirectionSummary::default();
-            summary.on_packet(&PacketArrival::from(&Segment {
+            let packet = PacketArrival::from(&Segment {
                 at: START,
                 payload_len: payload_bytes as u32,
                 ..Segment::empty(identity.opener, identity.peer)
-            }));
+            });
+            summary.on_packet(&packet);
+            if payload_bytes > 0 {
+                summary.on_payload(&packet);
+            }
             let mut series = LiveSeries::new(START, 100, 1000);
             for bin in 0..bins as i64 {
                 series.at(START.plus_ns(100 * bin)).payload_bytes = payload_bytes;

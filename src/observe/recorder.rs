@@ -137,6 +137,8 @@ pub struct LiveConnection<const SEGMENTS: bool> {
     /// Whether time sequences are wanted: asked with every ACK, when what the configuration says may be far away in
     /// memory.
     sequences: bool,
+    /// Whether the times between packets are.
+    gaps: bool,
     pub(super) directions: [DirectionSummary; 2],
     pub(super) data: [Option<Box<LiveFlow>>; 2],
 }
@@ -183,8 +185,19 @@ impl<const SEGMENTS: bool> LiveConnection<SEGMENTS> {
         self.data[dir.index()].get_or_insert_with(|| LiveFlow::new(config))
     }
 
+    /// A packet with payload passed at `at`: how long after the one before.
+    #[inline(never)]
+    fn note_gap(&mut self, dir: Direction, at: CaptureTime) {
+        if let Some(data) = &mut self.data[dir.index()]
+            && let Some(gaps) = &mut data.gaps
+            && let Some(before) = self.directions[dir.index()].last_data_at()
+        {
+            gaps.add(at.since(before));
+        }
+    }
+
     /// An ACK covered more; that may have come `AT_ONCE`, since the ACK before.
-    #[inline]
+    #[inline(always)]
     fn take_acked<const AT_ONCE: bool>(&mut self, dir: Direction, acked: &Acked) {
         self.directions[dir.index()].on_acked(acked);
         if let Some(sequence) = self.sequence(dir) {
@@ -287,15 +300,7 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
     // Called once a packet, and elsewhere hardly ever: a call would cost as much as its work.
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {
-        let summary = &mut self.directions[dir.index()];
-        if packet.payload_len > 0
-            && let Some(data) = &mut self.data[dir.index()]
-            && let Some(gaps) = &mut data.gaps
-            && let Some(before) = summary.last_data_at()
-        {
-            gaps.add(packet.at.since(before));
-        }
-        summary.on_packet(packet);
+        self.directions[dir.index()].on_packet(packet);
         // The receiver of a flow echoes the marks that the flow's packets carried.
         if packet.flags.has(TcpFlags::ECE) && !packet.flags.has(TcpFlags::SYN) {
             cold_path();
@@ -303,29 +308,33 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
                 .incidents_mut()
                 .ece_echoes += 1;
         }
+        if packet.payload_len == 0 {
+            if let Some(data) = &mut self.data[dir.index()] {
+                data.series.at(packet.at).ip_bytes += u64::from(packet.ip_len);
+            }
+            return;
+        }
+        if self.gaps {
+            self.note_gap(dir, packet.at);
+        }
+        self.directions[dir.index()].on_payload(packet);
         let curves = self.curves;
-        let data = match &mut self.data[dir.index()] {
-            Some(data) => data,
-            None if packet.payload_len == 0 => return,
-            None => self.data(dir),
-        };
+        let data = self.data(dir);
         let bin = data.series.at(packet.at);
         bin.ip_bytes += u64::from(packet.ip_len);
-        if packet.payload_len > 0 {
-            bin.payload_bytes += u64::from(packet.payload_len);
-            bin.data_packets += u64::from(packet.ip_packets);
-            if packet.ip_packets > 1 {
-                cold_path();
-                bin.further_fragments += u64::from(packet.ip_packets) - 1;
-            }
-            let grown = if curves {
-                data.curve.add(packet.at, packet.payload_len)
-            } else {
-                0
-            };
-            if grown > 0 {
-                self.config.curve_growth.fetch_add(grown, Ordering::Relaxed);
-            }
+        bin.payload_bytes += u64::from(packet.payload_len);
+        bin.data_packets += u64::from(packet.ip_packets);
+        if packet.ip_packets > 1 {
+            cold_path();
+            bin.further_fragments += u64::from(packet.ip_packets) - 1;
+        }
+        let grown = if curves {
+            data.curve.add(packet.at, packet.payload_len)
+        } else {
+            0
+        };
+        if grown > 0 {
+            self.config.curve_growth.fetch_add(grown, Ordering::Relaxed);
         }
     }
 
@@ -399,12 +408,12 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         self.take_acked::<false>(dir, acked);
     }
 
-    #[inline]
+    #[inline(always)]
     fn acked_at_once(&mut self, dir: Direction, acked: &Acked) {
         self.take_acked::<true>(dir, acked);
     }
 
-    #[inline]
+    #[inline(always)]
     fn delivered(&mut self, dir: Direction, at: CaptureTime, bytes: u64) {
         if let Some(live) = &mut self.data[dir.index()] {
             live.spacing.on_ack(at, bytes);
@@ -483,6 +492,7 @@ impl<const SEGMENTS: bool> Observer for Recorder<SEGMENTS> {
             config: self.config.clone(),
             curves: self.config.curves,
             sequences: self.config.time_sequence,
+            gaps: self.config.gaps,
             directions: [DirectionSummary::default(), DirectionSummary::default()],
             data: [None, None],
         }

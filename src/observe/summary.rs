@@ -24,16 +24,22 @@ pub struct Span {
 }
 
 impl Span {
+    /// Up to `at`; whether that is before its end.
     #[inline]
-    fn extend(span: &mut Option<Self>, at: CaptureTime) {
+    fn extend(span: &mut Option<Self>, at: CaptureTime) -> bool {
         match span {
             None => {
                 *span = Some(Self {
                     first: at,
                     last: at,
                 });
+                false
             }
-            Some(span) => span.last = span.last.max(at),
+            Some(span) if at < span.last => true,
+            Some(span) => {
+                span.last = at;
+                false
+            }
         }
     }
 
@@ -227,14 +233,13 @@ impl DirectionSummary {
         self.incidents.get_or_insert_with(first)
     }
 
-    /// Any packet.
+    /// Any packet; where it has payload, [`on_payload`](Self::on_payload) takes that.
     // Called where tracking tells of one: a call would cost a twentieth of what a packet takes.
     #[inline(always)]
     pub(super) fn on_packet(&mut self, packet: &PacketArrival) {
         self.packets += u64::from(packet.ip_packets);
         self.ip_bytes += u64::from(packet.ip_len);
-        let stepped_back = self.span.is_some_and(|span| packet.at < span.last);
-        Span::extend(&mut self.span, packet.at);
+        let stepped_back = Span::extend(&mut self.span, packet.at);
         if stepped_back
             || packet.ecn != Ecn::NotEct
             || packet.length_from_frame
@@ -245,19 +250,22 @@ impl DirectionSummary {
             let payload_len = packet.payload_len;
             self.on_odd_packet(packet.ecn, cut, from_frame, stepped_back, payload_len);
         }
-        if packet.payload_len > 0 {
-            self.data_packets += u64::from(packet.ip_packets);
-            self.payload_bytes += u64::from(packet.payload_len);
-            match &mut self.data_span {
-                Some(span) if !packet.flags.has(TcpFlags::SYN) => {
-                    span.last = span.last.max(packet.at);
-                }
-                _ => self.on_first_data(packet.at, packet.flags),
+    }
+
+    /// The payload of a packet.
+    #[inline(always)]
+    pub(super) fn on_payload(&mut self, packet: &PacketArrival) {
+        self.data_packets += u64::from(packet.ip_packets);
+        self.payload_bytes += u64::from(packet.payload_len);
+        match &mut self.data_span {
+            Some(span) if !packet.flags.has(TcpFlags::SYN) => {
+                span.last = span.last.max(packet.at);
             }
-            if packet.ip_packets > 1 {
-                cold_path();
-                self.incidents_mut().further_fragments += u64::from(packet.ip_packets) - 1;
-            }
+            _ => self.on_first_data(packet.at, packet.flags),
+        }
+        if packet.ip_packets > 1 {
+            cold_path();
+            self.incidents_mut().further_fragments += u64::from(packet.ip_packets) - 1;
         }
     }
 

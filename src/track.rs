@@ -217,10 +217,13 @@ impl Connection {
         self.halves.iter().for_each(|half| half.in_flight.expect());
     }
 
-    /// So many segments with payload come soon, by direction.
-    pub(crate) fn make_room(&mut self, with_payload: [usize; 2]) {
+    /// So many segments with payload come soon, by direction, of which there are to be rows or not.
+    pub(crate) fn make_room(&mut self, with_payload: [usize; 2], with_rows: bool) {
         for (half, segments) in self.halves.iter_mut().zip(with_payload) {
             half.in_flight.reserve(segments);
+            if with_rows {
+                half.rows.reserve(segments);
+            }
         }
     }
 

@@ -166,6 +166,12 @@ impl InFlight {
         self.sent.reserve_exact(ranges);
     }
 
+    /// The highest range.
+    #[inline]
+    pub(super) fn last_mut(&mut self) -> Option<&mut Sent> {
+        self.sent.back_mut()
+    }
+
     /// Adds new data above everything else.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {

@@ -186,7 +186,7 @@ impl HalfFlow {
         };
         sink.data(dir, &arrival);
         if S::SEGMENTS {
-            self.keep_row(plain.seq(), &arrival);
+            self.keep_next_row(plain.seq(), &arrival);
         }
         self.times.data_at = Some(plain.at());
         self.repair.on_new();

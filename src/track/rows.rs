@@ -2,23 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{RttLabel, Verdict};
-use crate::seq::Seq;
-use crate::time::CaptureTime;
-
-/// A row of `--segments` on its way to being final.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Row {
-    pub(super) ordinal: u64,
-    pub(super) at: CaptureTime,
-    /// Of the first byte, on the wire: that of the offset, but for a segment out of reach.
-    pub(super) seq: Seq,
-    pub(super) offset: i64,
-    pub(super) payload_len: u32,
-    pub(super) verdict: Verdict,
-    pub(super) rtt: Option<(i64, RttLabel)>,
-    pub(super) in_flight_bytes: Option<u64>,
-}
+use crate::event::ClassifiedSegment;
 
 /// The rows of one direction whose class is not final yet, in the order the segments passed.
 ///
@@ -29,7 +13,7 @@ pub(super) struct Rows(Option<Box<HeldRows>>);
 
 #[derive(Debug, Default)]
 struct HeldRows {
-    rows: VecDeque<Row>,
+    rows: VecDeque<ClassifiedSegment>,
     /// Number of the first row in `rows`; numbers wrap.
     first: u32,
 }
@@ -38,29 +22,51 @@ impl Rows {
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         let rows = self.0.as_ref().map_or(0, |held| held.rows.capacity());
-        rows * size_of::<Row>()
+        rows * size_of::<ClassifiedSegment>()
+    }
+
+    /// So many more come soon.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        /// Of more, few wait at a time: mostly the first window.
+        const WAITING: usize = 16;
+        if rows > 0 {
+            let held = self.0.get_or_insert_default();
+            held.rows.reserve_exact(rows.min(WAITING));
+        }
     }
 
     /// Adds a row and returns its number.
-    pub(super) fn push(&mut self, row: Row) -> u32 {
+    #[inline]
+    pub(super) fn push(&mut self, row: ClassifiedSegment) -> u32 {
         let held = self.0.get_or_insert_default();
         held.rows.push_back(row);
         held.first.wrapping_add(held.rows.len() as u32 - 1)
     }
 
-    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut Row> {
+    pub(super) fn get_mut(&mut self, number: u32) -> Option<&mut ClassifiedSegment> {
         let held = self.0.as_mut()?;
         held.rows.get_mut(number.wrapping_sub(held.first) as usize)
     }
 
-    /// Takes out the next final row: one that ends at or below `offset`, or the oldest of more than `most`.
-    pub(super) fn pop_final(&mut self, offset: i64, most: u32) -> Option<Row> {
-        let held = self.0.as_mut()?;
-        let row = held.rows.front()?;
-        if row.offset + i64::from(row.payload_len) > offset && held.rows.len() <= most as usize {
-            return None;
+    /// Hands on the final rows, and forgets them: those that end at or below `offset`, and the oldest of more than
+    /// `most`.
+    #[inline]
+    pub(super) fn take_final(
+        &mut self,
+        offset: i64,
+        most: u32,
+        mut each: impl FnMut(&ClassifiedSegment),
+    ) {
+        let Some(held) = &mut self.0 else {
+            return;
+        };
+        while let Some(row) = held.rows.front()
+            && (row.offset + i64::from(row.payload_len) <= offset
+                || held.rows.len() > most as usize)
+        {
+            each(row);
+            held.rows.pop_front();
+            held.first = held.first.wrapping_add(1);
         }
-        held.first = held.first.wrapping_add(1);
-        held.rows.pop_front()
     }
 }

@@ -2,7 +2,6 @@
 
 use super::earlier_copies::Opened;
 use super::half::HalfFlow;
-use super::rows::Row;
 use super::strays::first_byte;
 use crate::decode::Segment;
 use crate::event::{
@@ -83,25 +82,14 @@ impl HalfFlow {
     }
 
     /// Keeps a row of a segment that was reported, whose first byte has this number.
-    pub(super) fn keep_row(&mut self, seq: Seq, arrival: &DataArrival) {
+    fn keep_row(&mut self, seq: Seq, arrival: &DataArrival) {
+        let number = self.rows.push(row_of(seq, arrival));
         let &DataArrival {
-            ordinal,
-            at,
             offset,
             payload_len,
             verdict,
             ..
         } = arrival;
-        let number = self.rows.push(Row {
-            ordinal,
-            at,
-            seq,
-            offset,
-            payload_len,
-            verdict,
-            rtt: None,
-            in_flight_bytes: arrival.in_flight_bytes,
-        });
         // A probe of a byte that was sent is no copy that could be judged again.
         let probes = matches!(verdict.class, Class::KeepAlive | Class::WindowProbe);
         // Nor is a repeat that a later one has overtaken.
@@ -123,6 +111,15 @@ impl HalfFlow {
         }
     }
 
+    /// The same of the next part of the stream, which is the last that is in flight.
+    #[inline]
+    pub(super) fn keep_next_row(&mut self, seq: Seq, arrival: &DataArrival) {
+        let number = self.rows.push(row_of(seq, arrival));
+        if let Some(sent) = self.in_flight.last_mut() {
+            sent.row = number;
+        }
+    }
+
     /// Hands the rows to the sink that nothing can change any more.
     pub(super) fn release_rows<S: FlowSink>(&mut self, dir: Direction, sink: &mut S) {
         if S::SEGMENTS {
@@ -141,20 +138,22 @@ impl HalfFlow {
     fn release_rows_below<S: FlowSink>(&mut self, dir: Direction, floor: i64, sink: &mut S) {
         // Longer than segments are in flight they need not wait, as nothing changes them then.
         let most = self.in_flight.ranges_max;
-        while let Some(row) = self.rows.pop_final(floor, most) {
-            sink.segment(
-                dir,
-                &ClassifiedSegment {
-                    ordinal: row.ordinal,
-                    at: row.at,
-                    seq: row.seq,
-                    offset: row.offset,
-                    payload_len: row.payload_len,
-                    verdict: row.verdict,
-                    rtt: row.rtt,
-                    in_flight_bytes: row.in_flight_bytes,
-                },
-            );
-        }
+        self.rows
+            .take_final(floor, most, |row| sink.segment(dir, row));
+    }
+}
+
+/// What is known of a segment when it passes.
+#[inline]
+fn row_of(seq: Seq, arrival: &DataArrival) -> ClassifiedSegment {
+    ClassifiedSegment {
+        ordinal: arrival.ordinal,
+        at: arrival.at,
+        seq,
+        offset: arrival.offset,
+        payload_len: arrival.payload_len,
+        verdict: arrival.verdict,
+        rtt: None,
+        in_flight_bytes: arrival.in_flight_bytes,
     }
 }

@@ -62,7 +62,7 @@ impl<F: FlowSink> GrowingUp<'_, F> {
         store.iter(self.young).for_each(|packet| {
             with_payload[packet.dir().index()] += usize::from(packet.payload_len() > 0);
         });
-        self.flow.connection.make_room(with_payload);
+        self.flow.connection.make_room(with_payload, F::SEGMENTS);
     }
 
     // In the loop that takes one packet after the other.

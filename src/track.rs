@@ -55,6 +55,7 @@ mod timeouts;
 mod times;
 mod too_long;
 mod turns;
+mod unasked;
 mod window;
 
 use std::hint::cold_path;

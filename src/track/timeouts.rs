@@ -401,32 +401,6 @@ impl HalfFlow {
         }
     }
 
-    /// A repeat at `start` passes at `at` of what had been acknowledged here by then, which its sender did not know: it
-    /// may tell all the same that a timer has run out.
-    pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
-        self.doubt_taken_back(start);
-        if let Some(earlier) = self.copy_before(start).copied()
-            && self.was_asked_in_this_repair(&earlier, at)
-        {
-            self.timed_out(at, earlier.len);
-            return;
-        }
-        // Who is in a fast repair when a timer runs out does not try whether it did so for nothing (RFC 5682 section 2.1),
-        // but does when the next one runs out.
-        if self.quiet_ns(at) <= self.delays.run_out_ns() {
-            return;
-        }
-        let is_first = self.repair.timeout.is_none() && self.timers_before(at) <= 1;
-        if is_first && self.repair.was_asked_above(start) {
-            self.timed_out(at, self.packet_size.full());
-        } else if let Some(after) = self.repair.timeout.as_deref_mut()
-            && self.times.data_at == Some(after.at)
-        {
-            after.taken_back = true;
-            self.emissions.forget_timeout();
-        }
-    }
-
     /// Whether a repeat at `start` shows that its sender did not take back the timeout `after`: it had repeated these
     /// bytes before that, and nothing that was sent since then has been delivered but what the timer brought, so it
     /// cannot know that repeat to be lost (RFC 8985 section 6.2), unless it has given up all that was outstanding (RFC

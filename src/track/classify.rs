@@ -81,7 +81,7 @@ impl HalfFlow {
             if !self.emissions.is_idle() {
                 self.emissions.on_timeout();
             }
-            self.note_needless(start, segment.at);
+            self.note_needless(start, end, segment.at);
             (Reason::Unneeded, None)
         } else if earlier.is_some_and(|earlier| earlier.is_refused(una)) {
             (Reason::Fast, None)

@@ -505,6 +505,13 @@ impl InFlight {
         self.sent.get_mut(self.acked as usize + n)
     }
 
+    /// Whether any that is remembered from below `start` was sent after `since`.
+    pub(super) fn is_any_sent_since(&self, since: CaptureTime, start: i64) -> bool {
+        let above = self.first_ending_above(start);
+        let mut below = self.sent.range(..above).rev().take(LOOKED_AT_MAX);
+        below.any(|sent| sent.at > since)
+    }
+
     /// Whether SACK, up to `highest`, has reported any that was sent within `times`, of those above the cumulative ACK:
     /// the highest first, which mostly was sent last.
     pub(super) fn has_reported(&self, times: &Range<CaptureTime>, highest: i64) -> bool {

@@ -2,7 +2,7 @@
 
 use super::delays::{Delays, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
-use super::in_flight::Sent;
+use super::in_flight::{PARTS_MAX, Sent};
 use super::repair::Heard;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
@@ -38,22 +38,65 @@ impl HalfFlow {
     }
 
     /// Whether `start..end` was repeated before, with SACK, and again at `at` before anything that was sent since can have
-    /// been acknowledged: so neither SACK (RFC 6675 section 5) nor the order of deliveries (RFC 8985 section 6.2) asked for
-    /// it, and its sender has given up all that was outstanding (RFC 6675 section 5.1).
+    /// been acknowledged, or, of the left edge, has been: so neither SACK (RFC 6675 section 5) nor the order of deliveries
+    /// (RFC 8985 section 6.2) asked for it, and its sender has given up all that was outstanding (RFC 6675 section 5.1).
     pub(super) fn repeats_again_unasked(&self, start: i64, end: i64, at: CaptureTime) -> bool {
-        let soon_ns = nearly(self.delays.downstream.min_ns().unwrap_or(0));
-        self.sack.are_seen
-            && self.repair.heard != Heard::UnknownLate
-            && self.repair.after_timeout().is_none()
-            && self.copy_before(start).is_some_and(|earlier| {
-                earlier.verdict.class == Class::Retransmission
-                    && earlier.verdict.reason != Some(Reason::TailProbe)
-                    && earlier.at < at
-                    && at.since(earlier.at) < soon_ns
-                    // Nor is that cut anew, nor this the one that was just judged.
-                    && (earlier.start, earlier.end()) == (start, end)
-                    && self.times.data_at != Some(earlier.at)
+        let soon_ns = nearly(self.delays.shortest_round_trip_ns());
+        let is_unasked = |earlier: &Sent| {
+            at.since(earlier.at) < soon_ns
+                || self.una == Some(start)
+                    && !self.has_delivered_since(self.before_burst(earlier))
+                    && !self.reports_unseen()
+        };
+        self.repair.after_timeout().is_none()
+            && self.repeat_before(start, end, at).is_some_and(is_unasked)
+    }
+
+    /// The same of what had been acknowledged here by then: its sender knew of nothing above but what SACK reported.
+    fn repeats_again_needlessly(&self, start: i64, end: i64, at: CaptureTime) -> bool {
+        self.repair.timeout.is_none()
+            && self.repeat_before(start, end, at).is_some_and(|earlier| {
+                self.times.reported_latest <= Some(self.before_burst(earlier))
+                    && !self.in_flight.is_any_sent_since(earlier.at, start)
+                    && !self.reports_unseen()
             })
+    }
+
+    /// Just before the packets that were sent at once with `earlier`, which may have been sent later.
+    fn before_burst(&self, earlier: &Sent) -> CaptureTime {
+        earlier.at.plus_ns(-self.burst_ns())
+    }
+
+    /// The copy before of `start..end`, which passes at `at`, where that was a repeat in the same piece, and no probe.
+    fn repeat_before(&self, start: i64, end: i64, at: CaptureTime) -> Option<&Sent> {
+        let tells = self.sack.are_seen && self.repair.heard != Heard::UnknownLate;
+        self.copy_before(start).filter(|earlier| {
+            tells
+                && earlier.verdict.class == Class::Retransmission
+                && earlier.verdict.reason != Some(Reason::TailProbe)
+                && earlier.at < at
+                // Nor is that cut anew.
+                && (earlier.start, earlier.end()) == (start, end)
+        })
+    }
+
+    /// Whether SACK reports what never passed here: when that was sent nobody knows.
+    fn reports_unseen(&self) -> bool {
+        let Some(una) = self.una.filter(|_| !self.holes.is_empty()) else {
+            return false;
+        };
+        let mut from = una;
+        for _ in 0..PARTS_MAX {
+            let Some(hole) = self.holes.first_within(from, self.high) else {
+                return false;
+            };
+            let is_reported = |byte| self.board.covers(byte, byte + 1);
+            if is_reported(hole.start.max(una)) || is_reported(hole.end - 1) {
+                return true;
+            }
+            from = hole.end;
+        }
+        false
     }
 
     /// Whether something that was sent after `at` has been delivered: duplicate ACKs ask for one repeat alone (RFC 6675
@@ -119,9 +162,9 @@ impl HalfFlow {
             && earlier.verdict.reason != Some(Reason::TailProbe)
     }
 
-    /// A repeat at `start` passes at `at` of what had been acknowledged here by then, which its sender did not know: it
-    /// may tell all the same that a timer has run out.
-    pub(super) fn note_needless(&mut self, start: i64, at: CaptureTime) {
+    /// What passes at `at` repeats `start..end`, which had been acknowledged here by then, as its sender did not know: it may
+    /// tell all the same that a timer has run out.
+    pub(super) fn note_needless(&mut self, start: i64, end: i64, at: CaptureTime) {
         self.doubt_taken_back(start);
         if let Some(earlier) = self.copy_before(start).copied()
             && self.was_asked_in_this_repair(&earlier, at)
@@ -132,6 +175,9 @@ impl HalfFlow {
         // Who is in a fast repair when a timer runs out does not try whether it did so for nothing (RFC 5682 section 2.1),
         // but does when the next one runs out.
         if self.quiet_ns(at) <= self.delays.run_out_ns() {
+            if self.repeats_again_needlessly(start, end, at) {
+                self.timed_out(at, (end - start) as u32);
+            }
             return;
         }
         let is_first = self.repair.timeout.is_none() && self.timers_before(at) <= 1;

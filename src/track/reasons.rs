@@ -70,6 +70,7 @@ impl HalfFlow {
         }
         let timed_out = silence_ns > timer_ns
             || silence_ns > self.untold_timer_ns(start) && self.is_edge_untold(start)
+            || self.is_edge_silent(start, at)
             || self.is_unasked(start, end, at) && !self.is_too_soon_for_timers(start, at)
             || self.ran_out_while_writing(start, at, timer_ns)
             || self.ran_out_while_told(start, at)
@@ -142,6 +143,9 @@ impl HalfFlow {
         let Some(timestamps) = segment.timestamps else {
             return match hole.asked_at {
                 Some(asked_at) if self.is_first_since(asked_at) => Heard::Asked,
+                Some(asked_at) if self.was_asked_untimed(start, asked_at, segment.at) => {
+                    Heard::AskedLongAgo
+                }
                 _ => Heard::Unknown,
             };
         };
@@ -149,7 +153,16 @@ impl HalfFlow {
             return Heard::Unknown;
         }
         let Some(unheard_at) = peer.echoes.passed_after(timestamps.echo) else {
-            return Heard::Unknown;
+            // It had heard all.
+            let heard = hole.asked_at.zip(self.times.heard_at);
+            let is_long_ago = heard.is_some_and(|(asked_at, heard_at)| {
+                self.was_asked_long_ago(start, asked_at, heard_at)
+            });
+            return if is_long_ago {
+                Heard::AskedLongAgo
+            } else {
+                Heard::Unknown
+            };
         };
         if hole.told_at.is_some_and(|told_at| unheard_at <= told_at) {
             return Heard::Nothing;
@@ -183,6 +196,13 @@ impl HalfFlow {
             && !self.old_copies.are_told_by_dsacks()
             && heard_at.since(asked_at) >= 2 * round_trip_ns
             && Self::is_long_since(self.times.progress_at, Some(timer_ns), heard_at)
+    }
+
+    /// The same without timestamps, of what passes at `at`: queues on the way to its sender do not show, but who has repeated
+    /// something above as it was asked for has answered by then, the lowest first (RFC 6675 section 5).
+    fn was_asked_untimed(&self, start: i64, asked_at: CaptureTime, at: CaptureTime) -> bool {
+        let heard_at = at.plus_ns(-self.delays.upstream.patience_ns());
+        self.repair.was_asked_above(start) && self.was_asked_long_ago(start, asked_at, heard_at)
     }
 
     /// Whether the packet that is judged is the first that its sender sent since it heard of an ACK that passed at
@@ -381,6 +401,24 @@ impl HalfFlow {
             && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
             && !self.sack.are_cut()
+    }
+
+    /// Whether neither data passed nor any ACK for two round trips before the left edge, at `start`, does at `at`, and so
+    /// long after the last progress, whatever SACK told before: what an ACK asks for comes a round trip and a quarter
+    /// later at most (RFC 8985 section 6.2). Without timestamps queues on the way to its sender do not show.
+    fn is_edge_silent(&self, start: i64, at: CaptureTime) -> bool {
+        let (Some(_), Some(reaction_ns)) = (self.delays.downstream.min_ns(), self.reaction_ns())
+        else {
+            return false;
+        };
+        let silence_ns = reaction_ns.max(2 * self.delays.round_trip_ns() + TICKS_NS);
+        let is_long_since = |past| Self::is_long_since(past, Some(silence_ns), at);
+        self.una == Some(start)
+            && self.sack.are_seen
+            && self.echoes.newest().is_some()
+            && is_long_since(self.times.progress_at)
+            && is_long_since(self.times.data_at)
+            && is_long_since(self.times.heard_at)
     }
 
     /// Whether more than `ns` have gone by at `at` since `past`, where both are known.

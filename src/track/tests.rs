@@ -56,6 +56,7 @@ mod tails;
 mod ticks;
 mod timers;
 mod too_long;
+mod unasked;
 mod undone;
 mod unneeded;
 

@@ -13,7 +13,6 @@ mod progress;
 mod study;
 mod writing;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -27,7 +26,7 @@ pub use path::PathArgs;
 use plan::Outputs;
 pub use plan::Plan;
 pub use study::{StudyArgs, StudyCommand};
-use writing::Writing;
+use writing::{Writing, Written};
 
 /// How a run ended, and the status that says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub enum ExitStatus {
     /// Every capture was read to its end.
     Complete = 0,
     /// Results were written, but at least one capture was damaged or cut short, the run was
-    /// interrupted, or the summary could not be printed.
+    /// interrupted, or a chart could not be drawn or the summary not be printed.
     Partial = 1,
     /// Nothing was written.
     Failed = 2,
@@ -87,13 +86,13 @@ fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let mut shown = true;
     if !quiet {
         terminal::warn(&analysis, &config);
-        shown = terminal::summarise(&analysis, &config, &written);
+        shown = terminal::summarise(&analysis, &config, &written.files);
     }
     let mut captures = analysis.captures.iter();
     let damaged = captures.any(|capture| !capture.errors.is_empty() || capture.is_repaired());
     // The process is about to end: taking millions of records apart first would be for nothing.
     std::mem::forget(analysis);
-    Ok(if damaged || !shown {
+    Ok(if damaged || !shown || !written.is_drawn {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete
@@ -135,7 +134,7 @@ fn write(
     config: &Config,
     metadata: &tables::Metadata,
     outputs: Outputs,
-) -> Result<Vec<PathBuf>, ReportError> {
+) -> Result<Written, ReportError> {
     let workers = tables::Workers::new(config.threads);
     let mut writing = Writing::new(metadata, workers, outputs.quiet);
     let mut without_rows = None;
@@ -179,7 +178,7 @@ fn write(
     if let Some(pending) = outputs.report {
         let options = outputs.report_charts.then_some(&options);
         let theme = outputs.style.theme;
-        let page = report::html::of_run(analysis, config, options, theme, metadata);
+        let page = || report::html::of_run(analysis, config, options, theme, metadata);
         writing.page(page, pending)?;
     }
     if let Some((pending, table)) = without_rows {

@@ -30,8 +30,9 @@ const PATH_EXAMPLES: &str = "Example:
   ccanalyze path --before ingress.pcap --after egress.pcap --limit 100p --out path.parquet
 
 Exit status: 0 when all captures were read to their end, 1 when results were written but one was
-damaged or cut short, the run was interrupted or the summary could not be printed, 2 when nothing
-was written, 130 when interrupted twice. What the numbers mean is in METRICS.md.";
+damaged or cut short, the run was interrupted, a chart could not be drawn or the summary could not
+be printed, 2 when nothing was written, 130 when interrupted twice. What the numbers mean is in
+METRICS.md.";
 
 /// What `--memory` bounds there is something else than in the main command.
 const PATH_MEMORY: &str = "Memory for notes of what became of packets, and for packets that wait, such as `4GB` or \
@@ -42,8 +43,8 @@ const STUDY_EXAMPLES: &str = "Example:
   ccanalyze study study.toml --out study/
 
 Exit status: 0 when all runs were analysed, 1 when some failed and were left out, or were repaired,
-or the summary could not be printed, 2 when nothing was written, 130 when interrupted: the same
-command goes on from there. What a manifest may say is in README.md.";
+a chart could not be drawn or the summary could not be printed, 2 when nothing was written, 130 when
+interrupted: the same command goes on from there. What a manifest may say is in README.md.";
 
 const COMPLETIONS_EXAMPLES: &str = "Examples:
   source <(ccanalyze completions bash)             in this shell
@@ -60,8 +61,8 @@ const MAN_EXAMPLES: &str = "Examples:
 /// Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 ///
 /// Exit status: 0 when all captures were read to their end, 1 when results were written but a
-/// capture was damaged or cut short, the run was interrupted or the summary could not be printed,
-/// 2 when nothing was written, 130 when interrupted twice.
+/// capture was damaged or cut short, the run was interrupted, a chart could not be drawn or the
+/// summary could not be printed, 2 when nothing was written, 130 when interrupted twice.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]

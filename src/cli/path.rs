@@ -11,7 +11,7 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
-use super::writing::Writing;
+use super::writing::{Writing, Written};
 use super::{ExitStatus, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::{CaptureSource, display_name};
@@ -188,13 +188,13 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     }
     let write = || outputs.write(&analysis, &config, args);
     let written = progress::with_note(progress::WRITING, args.quiet, write)?;
-    let shown = args.quiet || terminal::path::summarise(&analysis, &config, &written);
+    let shown = args.quiet || terminal::path::summarise(&analysis, &config, &written.files);
     let damaged = analysis
         .hops
         .iter()
         .flat_map(|hop| &hop.facts)
         .any(|facts| !facts.errors.is_empty() || facts.is_repaired());
-    Ok(if damaged || !shown {
+    Ok(if damaged || !shown || !written.is_drawn {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete
@@ -352,10 +352,7 @@ impl Outputs {
         analysis: &PathAnalysis,
         config: &PathConfig,
         args: &PathArgs,
-    ) -> anyhow::Result<Vec<PathBuf>> {
-        if self.results.is_none() && self.packets.is_none() && self.report.is_none() {
-            return Ok(Vec::new());
-        }
+    ) -> anyhow::Result<Written> {
         let metadata = metadata(args);
         let mut writing = Writing::new(&metadata, Workers::new(None), args.quiet);
         if let Some(files) = self.results {
@@ -372,7 +369,7 @@ impl Outputs {
         }
         let has_place = self.charts.is_some() || self.report.is_some();
         let charts = if has_place && !args.charts.no_charts {
-            chart::path::of_path(analysis, args.charts.style())
+            writing.composed(|| chart::path::of_path(analysis, args.charts.style()))
         } else {
             Vec::new()
         };
@@ -383,7 +380,7 @@ impl Outputs {
         }
         if let Some(pending) = self.report {
             let theme = args.charts.chart_theme;
-            let page = html::of_path(analysis, config, &charts, theme, &metadata);
+            let page = || html::of_path(analysis, config, &charts, theme, &metadata);
             writing.page(page, pending)?;
         }
         Ok(writing.put_in_place()?)

@@ -6,7 +6,7 @@ use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
 use super::outputs::{self, begin_charts};
 use super::plan::begin_page;
-use super::writing::Writing;
+use super::writing::{Writing, Written};
 use super::{ExitStatus, interrupt, printed, progress};
 use crate::analyze::Watch;
 use crate::capture::CaptureSource;
@@ -20,8 +20,8 @@ use crate::table::{StudyTable, study_tables};
 
 /// Arguments of `ccanalyze study`.
 ///
-/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired, or the summary
-/// could not be printed, 2 when nothing was written, 130 when interrupted.
+/// Exit status: 0 when all runs were analysed, 1 when some failed and were left out or were repaired, a chart could not
+/// be drawn or the summary could not be printed, 2 when nothing was written, 130 when interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct StudyArgs {
@@ -129,10 +129,11 @@ fn carry_out(args: &StudyArgs) -> anyhow::Result<ExitStatus> {
         }
     }
     let write = || begun.write(&plan, &results, (&tables, &warnings), out, args);
-    let files = progress::with_note(progress::WRITING, args.quiet, write)?;
-    let shown = args.quiet || terminal::summarise_study(&results, out, files);
+    let written = progress::with_note(progress::WRITING, args.quiet, write)?;
+    let shown = args.quiet || terminal::summarise_study(&results, out, written.count);
     let incomplete = |run: &StudyRun| run.error.is_some() || run.shortfall.damaged_places > 0;
-    Ok(if results.runs.iter().any(incomplete) || !shown {
+    let incomplete = results.runs.iter().any(incomplete);
+    Ok(if incomplete || !shown || !written.is_drawn {
         ExitStatus::Partial
     } else {
         ExitStatus::Complete
@@ -165,7 +166,7 @@ impl Begun {
         })
     }
 
-    /// Writes all of it; how many files there are.
+    /// Writes all of it.
     fn write(
         self,
         plan: &StudyPlan,
@@ -173,13 +174,11 @@ impl Begun {
         (tables, warnings): (&[StudyTable], &[String]),
         out: &Path,
         args: &StudyArgs,
-    ) -> anyhow::Result<usize> {
+    ) -> anyhow::Result<Written> {
         let metadata = metadata(results, args);
-        let charts = charts(plan, results, args);
         let mut writing = Writing::new(&metadata, Workers::new(None), args.quiet);
-        let complete = fill_tables(tables, out, &metadata)?;
-        let files = complete.len() + usize::from(self.page.is_some()) + charts.len();
-        writing.complete_tables(complete);
+        writing.complete_tables(fill_tables(tables, out, &metadata)?);
+        let charts = writing.composed(|| charts(plan, results, args));
         if let Some(folder) = self.charts {
             let threads = args.threads.map(usize::from);
             writing.charts(folder, |folder| {
@@ -188,12 +187,12 @@ impl Begun {
         }
         if let Some(pending) = self.page {
             let theme = args.charts.chart_theme;
-            let page = html::of_study(results, tables, &charts, theme, warnings, &metadata);
+            let page = || html::of_study(results, tables, &charts, theme, warnings, &metadata);
             writing.page(page, pending)?;
         }
-        writing.put_in_place()?;
+        let written = writing.put_in_place()?;
         remove_older(out, tables)?;
-        Ok(files)
+        Ok(written)
     }
 }
 

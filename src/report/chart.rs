@@ -49,6 +49,7 @@ mod counts;
 mod delays;
 mod densities;
 mod distribution;
+mod error;
 mod file_name;
 mod fill;
 mod fit;
@@ -94,9 +95,11 @@ use crate::observe::BIN_NS;
 pub use axis::Quantity;
 pub use bands::BandLines;
 pub use boxes::{BoxPanel, Boxes};
-pub use canvas::{Canvas, ChartError};
+pub use canvas::Canvas;
 pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
+pub(crate) use error::attempt;
+pub use error::{ChartError, ChartFault};
 pub use fill::Fill;
 #[cfg(feature = "cli")]
 pub(super) use font::{BOLD as BOLD_FONT, REGULAR as FONT};
@@ -172,12 +175,15 @@ pub struct Drawn {
     pub names: Vec<PathBuf>,
     /// Letters that PNGs show a question mark for, since the font lacks them; an SVG has them.
     pub lacking: BTreeSet<char>,
+    /// Charts that could not be drawn, and so have no file.
+    pub undrawn: Vec<ChartError>,
 }
 
 impl Drawn {
     fn add(&mut self, other: Self) {
         self.names.extend(other.names);
         self.lacking.extend(other.lacking);
+        self.undrawn.extend(other.undrawn);
     }
 }
 
@@ -185,7 +191,7 @@ impl Drawn {
 ///
 /// # Errors
 ///
-/// The first chart that cannot be written.
+/// The first chart that cannot be written; one that cannot be drawn keeps no other from it.
 pub fn draw_all(
     analysis: &Analysis,
     folder: &Path,
@@ -197,15 +203,26 @@ pub fn draw_all(
     let save = |(stem, canvas): &(String, Canvas)| save(canvas, folder, stem, options.svg);
     let mut drawn = Drawn::default();
     let mut waiting = Vec::new();
-    for_each_chart(analysis, options, |_, stem, canvas| {
-        waiting.push((stem.to_string(), canvas));
-        if waiting.len() == BATCH {
-            drawn.add(artists.each(&waiting, save)?);
-            waiting.clear();
-        }
-        Ok(())
-    })?;
+    let composed = attempt(|| {
+        for_each_chart(analysis, options, |_, stem, canvas| {
+            waiting.push((stem.to_string(), canvas));
+            if waiting.len() == BATCH {
+                drawn.add(artists.each(&waiting, save)?);
+                waiting.clear();
+            }
+            Ok(())
+        })
+    });
+    let lost = match composed {
+        Ok(composed) => composed.map(|()| None)?,
+        Err(said) => Some(said),
+    };
     drawn.add(artists.each(&waiting, save)?);
+    // Which one it was, and those behind it, nobody knows.
+    drawn.undrawn.extend(lost.map(|said| ChartError {
+        path: folder.to_path_buf(),
+        fault: ChartFault::Drawing(said),
+    }));
     Ok(drawn)
 }
 
@@ -213,7 +230,7 @@ pub fn draw_all(
 ///
 /// # Errors
 ///
-/// The first chart that cannot be written.
+/// The first chart that cannot be written; one that cannot be drawn keeps no other from it.
 pub fn save_study(
     charts: &[StudyChart],
     folder: &Path,
@@ -224,16 +241,23 @@ pub fn save_study(
     Artists::new(threads).each(charts, save)
 }
 
-/// Writes one chart.
+/// Writes one chart, or says why it cannot be drawn.
 fn save(canvas: &Canvas, folder: &Path, stem: &str, svg: bool) -> Result<Drawn, ChartError> {
-    Ok(Drawn {
-        names: vec![canvas.save(folder, stem, svg)?],
-        lacking: if svg {
-            BTreeSet::new()
-        } else {
-            canvas.lacking()
-        },
-    })
+    let mut drawn = Drawn::default();
+    match canvas.save(folder, stem, svg) {
+        Ok(name) => drawn.names.push(name),
+        Err(
+            error @ ChartError {
+                fault: ChartFault::Drawing(_),
+                ..
+            },
+        ) => drawn.undrawn.push(error),
+        Err(error) => return Err(error),
+    }
+    if !svg {
+        drawn.lacking = canvas.lacking();
+    }
+    Ok(drawn)
 }
 
 /// What the file of a chart says of itself, so that a later run knows what it may put another in the place of:

@@ -66,6 +66,8 @@ pub enum Block {
         /// What it shows, for those who do not see it.
         title: String,
     },
+    /// Charts that could not be drawn, and why.
+    Undrawn(String),
     /// Blocks that can be folded away.
     Fold {
         /// What is said when it is folded.
@@ -78,15 +80,25 @@ pub enum Block {
 }
 
 impl Block {
-    /// A chart.
-    ///
-    /// # Errors
-    /// In the drawing library's words.
-    pub fn figure(canvas: &Canvas, title: &str) -> Result<Self, String> {
-        Ok(Self::Figure {
-            svg: canvas.to_svg()?,
-            title: title.to_owned(),
-        })
+    /// A chart; what is said in its place where it cannot be drawn.
+    #[must_use]
+    pub fn figure(canvas: &Canvas, title: &str) -> Self {
+        match canvas.to_svg() {
+            Ok(svg) => Self::Figure {
+                svg,
+                title: title.to_owned(),
+            },
+            Err(said) => Self::Undrawn(format!("{title}: the chart cannot be drawn: {said}")),
+        }
+    }
+
+    /// Why charts in it could not be drawn.
+    fn undrawn(&self) -> Vec<&str> {
+        match self {
+            Self::Undrawn(said) => vec![said],
+            Self::Fold { blocks, .. } => blocks.iter().flat_map(Self::undrawn).collect(),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -146,6 +158,13 @@ impl Cell {
 }
 
 impl Page {
+    /// Why charts on it could not be drawn, a line each.
+    #[must_use]
+    pub fn undrawn(&self) -> Vec<&str> {
+        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        blocks.flat_map(Block::undrawn).collect()
+    }
+
     /// Writes the page.
     ///
     /// # Errors
@@ -227,7 +246,7 @@ fn put_blocks(html: &mut String, blocks: &[Block]) {
 
 fn put_block(html: &mut String, block: &Block) {
     match block {
-        Block::Text(text) => {
+        Block::Text(text) | Block::Undrawn(text) => {
             let _ = writeln!(html, "<p>{}</p>", escaped(text));
         }
         Block::Notes(notes) => {

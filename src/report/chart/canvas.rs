@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::error::{ChartError, ChartFault, attempt};
 use super::font::has;
 use super::label::visible;
 use super::palette::{Colour, LineStyle, Marker};
@@ -10,18 +11,7 @@ use super::raster;
 use super::style::Style;
 use super::vector;
 use super::{bitmap, mark};
-use crate::capture::display_name;
 use crate::report::Refusal;
-
-/// What keeps a chart from being written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: the chart cannot be written: {reason}", display_name(path))]
-pub struct ChartError {
-    /// The file.
-    pub path: PathBuf,
-    /// In the drawing library's words, or the operating system's with what to do.
-    pub reason: String,
-}
 
 /// Where a text lies with respect to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,10 +179,11 @@ impl Canvas {
         } else {
             self.to_png(&mark)
         };
-        let saved = bytes.and_then(|bytes| {
-            std::fs::write(&path, bytes).map_err(|error| Refusal(&error).to_string())
+        let saved = bytes.map_err(ChartFault::Drawing).and_then(|bytes| {
+            let refused = |error| ChartFault::Writing(Refusal(&error).to_string());
+            std::fs::write(&path, bytes).map_err(refused)
         });
-        saved.map_err(|reason| ChartError { path, reason })?;
+        saved.map_err(|fault| ChartError { path, fault })?;
         Ok(name)
     }
 
@@ -211,17 +202,20 @@ impl Canvas {
     fn to_png(&self, mark: &str) -> Result<Vec<u8>, String> {
         let (width, height) = self.pixels();
         let width_m = self.style.size.print_width_m();
-        raster::with_pixels(self, |pixels| {
-            bitmap::encode(pixels, (width, height), width_m, mark)
-        })
+        let draw = || {
+            raster::with_pixels(self, |pixels| {
+                bitmap::encode(pixels, (width, height), width_m, mark)
+            })
+        };
+        attempt(draw).flatten()
     }
 
     /// The chart as an SVG, its text as text.
     ///
     /// # Errors
-    /// In the drawing library's words.
+    /// In the drawing library's words, or those of a panic.
     pub fn to_svg(&self) -> Result<String, String> {
-        vector::svg(self, self.pixels())
+        attempt(|| vector::svg(self, self.pixels())).flatten()
     }
 
     /// Width and height, in pixels.

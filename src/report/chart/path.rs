@@ -8,7 +8,8 @@ use crate::analyze::counts_beside;
 use crate::path::{FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
-use super::canvas::{Canvas, ChartError};
+use super::canvas::Canvas;
+use super::error::ChartError;
 use super::label::{FlowEnds, capture_names, flow_names};
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER, OTHER_NAMES};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
@@ -53,7 +54,7 @@ pub fn of_path(analysis: &PathAnalysis, style: Style) -> Vec<PathChart> {
 /// Writes charts of a path into `folder`, which exists.
 ///
 /// # Errors
-/// The first chart that cannot be written.
+/// The first chart that cannot be written; one that cannot be drawn keeps no other from it.
 pub fn save_all(charts: &[PathChart], folder: &Path, svg: bool) -> Result<Drawn, ChartError> {
     let mut drawn = Drawn::default();
     for chart in charts {

@@ -20,16 +20,14 @@ use super::{
 const LOSERS_MAX: usize = 8;
 
 /// Everything about a path. `made` tells how: names and values, such as version and options.
-///
-/// # Errors
-/// In the drawing library's words, when a chart cannot be drawn.
+#[must_use]
 pub fn of_path(
     analysis: &PathAnalysis,
     config: &PathConfig,
     charts: &[PathChart],
     theme: Theme,
     made: &[(String, String)],
-) -> Result<Page, String> {
+) -> Page {
     let mut sections = vec![
         section("Queue and link", queues(analysis, config)),
         section("Quality of the captures", vec![quality(analysis, config)]),
@@ -38,7 +36,7 @@ pub fn of_path(
         let figures = charts
             .iter()
             .map(|chart| Block::figure(&chart.canvas, &chart.stem));
-        sections.push(section("Charts", figures.collect::<Result<_, _>>()?));
+        sections.push(section("Charts", figures.collect()));
     }
     sections.push(section("Flows", vec![Block::Table(flow_table(analysis))]));
     let episodes = episode_table(analysis);
@@ -46,12 +44,12 @@ pub fn of_path(
         sections.push(section("Episodes of drops", vec![Block::Table(episodes)]));
     }
     sections.push(section("How this was made", vec![how(analysis, made)]));
-    Ok(Page {
+    Page {
         title: title(analysis),
         subtitle: subtitle(analysis),
         theme,
         sections,
-    })
+    }
 }
 
 fn title(analysis: &PathAnalysis) -> String {

@@ -1,8 +1,10 @@
 //! The page of a run: its captures and flows.
 
+use std::convert::Infallible;
+
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Limited};
 
-use super::super::chart::{ChartOptions, Theme, for_each_chart};
+use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::terminal::{
@@ -20,16 +22,14 @@ const CAPTURES_OPEN: usize = 2;
 
 /// Everything about a run. `made` tells how: names and values, such as version and options.
 /// Without `options` there are no charts.
-///
-/// # Errors
-/// In the drawing library's words, when a chart cannot be drawn.
+#[must_use]
 pub fn of_run(
     analysis: &Analysis,
     config: &Config,
     options: Option<&ChartOptions>,
     theme: Theme,
     made: &[(String, String)],
-) -> Result<Page, String> {
+) -> Page {
     let flows: usize = analysis
         .captures
         .iter()
@@ -57,7 +57,7 @@ pub fn of_run(
         sections.push(section("Fairness by pair", vec![Block::Table(pairs)]));
     }
     if let Some(options) = options {
-        let [run, by_capture] = charts(analysis, options)?;
+        let [run, by_capture] = charts(analysis, options);
         if !run.is_empty() {
             sections.push(section("All flows side by side", run));
         }
@@ -66,7 +66,7 @@ pub fn of_run(
         }
     }
     sections.push(section("How this was made", how(analysis, made)));
-    Ok(Page {
+    Page {
         title,
         subtitle: format!(
             "{}, {}. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
@@ -75,7 +75,7 @@ pub fn of_run(
         ),
         theme,
         sections,
-    })
+    }
 }
 
 fn three(value: f64) -> String {
@@ -140,12 +140,12 @@ fn quality(analysis: &Analysis, config: &Config) -> Block {
 }
 
 /// Charts of the run, and those of each capture.
-fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2], String> {
+fn charts(analysis: &Analysis, options: &ChartOptions) -> [Vec<Block>; 2] {
     let mut run = Vec::new();
     let mut by_capture: Vec<(usize, Vec<Block>)> = Vec::new();
-    for_each_chart(analysis, options, |capture, stem, canvas| {
+    let put = |capture: Option<usize>, stem: &str, canvas: Canvas| {
         let Some(index) = capture else {
-            run.push(Block::figure(&canvas, stem)?);
+            run.push(Block::figure(&canvas, stem));
             return Ok(());
         };
         if by_capture.last().is_none_or(|&(last, _)| last != index) {
@@ -154,10 +154,16 @@ fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2]
         if by_capture.len() <= CAPTURES_DRAWN
             && let Some((_, blocks)) = by_capture.last_mut()
         {
-            blocks.push(Block::figure(&canvas, stem)?);
+            blocks.push(Block::figure(&canvas, stem));
         }
-        Ok::<(), String>(())
-    })?;
+        Ok::<(), Infallible>(())
+    };
+    let composed = attempt(|| for_each_chart(analysis, options, put));
+    if let Err(said) = composed {
+        run.push(Block::Undrawn(format!(
+            "Some charts cannot be drawn: {said}"
+        )));
+    }
     let left_out = by_capture.len().saturating_sub(CAPTURES_DRAWN);
     by_capture.truncate(CAPTURES_DRAWN);
     let folds = by_capture
@@ -174,7 +180,7 @@ fn charts(analysis: &Analysis, options: &ChartOptions) -> Result<[Vec<Block>; 2]
             "Charts of {left_out} more captures are not on this page; --out writes all of them."
         )));
     }
-    Ok([run, by_capture])
+    [run, by_capture]
 }
 
 fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {

@@ -19,9 +19,7 @@ const OPEN: &str = "report-";
 
 /// Everything about a study. `warnings` are those that are printed of it; `made` tells how: names and values, such as
 /// version and manifest.
-///
-/// # Errors
-/// In the drawing library's words, when a chart cannot be drawn.
+#[must_use]
 pub fn of_study(
     results: &StudyResults,
     tables: &[StudyTable],
@@ -29,7 +27,7 @@ pub fn of_study(
     theme: Theme,
     warnings: &[String],
     made: &[(String, String)],
-) -> Result<Page, String> {
+) -> Page {
     let flows: usize = results.runs.iter().map(|run| run.flows.len()).sum();
     let failed: Vec<&StudyRun> = results
         .runs
@@ -49,10 +47,7 @@ pub fn of_study(
         let figures = topic
             .iter()
             .map(|chart| Block::figure(&chart.canvas, &chart.stem));
-        sections.push(section(
-            topic[0].topic,
-            figures.collect::<Result<Vec<_>, _>>()?,
-        ));
+        sections.push(section(topic[0].topic, figures.collect()));
     }
     let (reports, rest): (Vec<&StudyTable>, Vec<&StudyTable>) = tables
         .iter()
@@ -71,7 +66,7 @@ pub fn of_study(
         "How this was made",
         vec![Block::Facts(made.to_vec())],
     ));
-    Ok(Page {
+    Page {
         title: format!("Study: {}", results.name),
         subtitle: format!(
             "{}, {}, {}. A flow is one direction of a connection with payload. What each number means: METRICS.md of ccanalyze.",
@@ -81,7 +76,7 @@ pub fn of_study(
         ),
         theme,
         sections,
-    })
+    }
 }
 
 fn failures(failed: &[&StudyRun]) -> Block {

@@ -41,6 +41,23 @@ fn page() -> Page {
 }
 
 #[test]
+fn what_cannot_be_drawn_is_said_in_its_place() {
+    let mut page = page();
+    assert!(page.undrawn().is_empty());
+    let said = "goodput: the chart cannot be drawn: no room for <b>";
+    let undrawn = || Block::Undrawn(said.to_owned());
+    page.sections[0].blocks.push(Block::Fold {
+        title: "1".to_owned(),
+        open: false,
+        blocks: vec![undrawn()],
+    });
+    page.sections[0].blocks.push(undrawn());
+    assert_eq!(page.undrawn(), [said, said]);
+    let paragraph = "<p>goodput: the chart cannot be drawn: no room for &lt;b&gt;</p>";
+    assert_eq!(page.to_html().matches(paragraph).count(), 2);
+}
+
+#[test]
 fn names_are_text_wherever_they_stand() {
     let html = page().to_html();
     assert_eq!(html.matches("<script").count(), 1, "the one for sorting");
@@ -142,9 +159,7 @@ fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
         ..ChartOptions::default()
     };
     let made = [("version".to_owned(), "1.2.3".to_owned())];
-    let html = of_run(&analysis, &config, Some(&options), Theme::Dark, &made)
-        .unwrap()
-        .to_html();
+    let html = of_run(&analysis, &config, Some(&options), Theme::Dark, &made).to_html();
     assert_eq!(html.matches("<script").count(), 1);
     assert_eq!(
         html.matches("<svg").count(),
@@ -161,9 +176,7 @@ fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
     ] {
         assert!(html.contains(wanted), "{wanted}");
     }
-    let plain = of_run(&analysis, &config, None, Theme::Dark, &made)
-        .unwrap()
-        .to_html();
+    let plain = of_run(&analysis, &config, None, Theme::Dark, &made).to_html();
     assert!(!plain.contains("<figure") && plain.contains("10.77.0.1:5001"));
     assert!(plain.contains("<body class=\"dark\">"));
 }
@@ -173,9 +186,7 @@ fn a_run_without_captures_that_could_be_read_has_a_page() {
     let config = Config::default();
     let analysis = Analysis::of(["no/such/<file>"], &config);
     let options = ChartOptions::default();
-    let html = of_run(&analysis, &config, Some(&options), Theme::Light, &[])
-        .unwrap()
-        .to_html();
+    let html = of_run(&analysis, &config, Some(&options), Theme::Light, &[]).to_html();
     assert!(html.contains("no/such/&lt;file&gt;") && html.contains("class=\"notes\""));
 }
 
@@ -224,7 +235,7 @@ fn the_page_of_a_path_has_its_queues_flows_episodes_and_how_it_was_made() {
     };
     let charts = path_charts(&analysis, style);
     let made = [("version".to_owned(), "1.2.3".to_owned())];
-    let page = of_path(&analysis, &config, &charts, style.theme, &made).unwrap();
+    let page = of_path(&analysis, &config, &charts, style.theme, &made);
     let html = page.to_html();
     assert_eq!(html.matches("<script").count(), 1);
     assert_eq!(html.matches("<figure").count(), charts.len());
@@ -244,7 +255,7 @@ fn the_page_of_a_path_has_its_queues_flows_episodes_and_how_it_was_made() {
     ] {
         assert!(html.contains(wanted), "{wanted}: {html}");
     }
-    let plain = of_path(&analysis, &config, &[], Theme::Light, &made).unwrap();
+    let plain = of_path(&analysis, &config, &[], Theme::Light, &made);
     let titles: Vec<&str> = plain.sections.iter().map(|of| of.title.as_str()).collect();
     assert_eq!(
         titles,

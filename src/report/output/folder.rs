@@ -63,10 +63,13 @@ impl OutputFolder {
     /// What kept a chart from being written, by the name that it would have got: nobody knows that of the folder being
     /// filled.
     #[must_use]
-    pub fn failed(&self, error: ChartError) -> ReportError {
-        let path = error.path.strip_prefix(&self.part);
-        let path = path.map_or_else(|_| error.path.clone(), |name| self.path.join(name));
-        ChartError { path, ..error }.into()
+    pub fn failed(&self, error: ChartError) -> ChartError {
+        let path = match error.path.strip_prefix(&self.part) {
+            Ok(name) if name.as_os_str().is_empty() => self.path.clone(),
+            Ok(name) => self.path.join(name),
+            Err(_) => error.path,
+        };
+        ChartError { path, ..error }
     }
 
     /// Puts the folder in the place of an older one; where nothing was put into it, there is none

@@ -48,8 +48,10 @@ impl Chunk {
         let (Ok(ns), true) = (u32::try_from(ns), self.after_ns.len() < CHUNK_PACKETS) else {
             return false;
         };
-        if !matches!(self.bytes, RunBytes::Even(len) if len == payload_len) {
-            self.bytes.add(self.after_ns.len(), payload_len);
+        if !matches!(self.bytes, RunBytes::Even(len) if len == payload_len)
+            && !self.bytes.add(self.after_ns.len(), payload_len)
+        {
+            return false;
         }
         self.after_ns.push(ns);
         true
@@ -103,17 +105,24 @@ impl Chunk {
 }
 
 impl RunBytes {
-    /// After so many packets, another one that is not as they are.
+    /// After so many packets, another one that is not as they are; whether their sum has room for it.
     #[inline(never)]
-    fn add(&mut self, packets: usize, payload_len: u32) {
-        if let &mut Self::Even(len) = self {
-            let sums = (1..=packets as u32).map(|packets| packets.saturating_mul(len));
-            *self = Self::Sums(sums.collect());
+    fn add(&mut self, packets: usize, payload_len: u32) -> bool {
+        let before = match self {
+            &mut Self::Even(len) => len.checked_mul(packets as u32),
+            Self::Sums(sums) => sums.last().copied(),
+        };
+        let Some(sum) = before.and_then(|before| before.checked_add(payload_len)) else {
+            return false;
+        };
+        match self {
+            &mut Self::Even(len) => {
+                let sums = (1..=packets as u32).map(|packets| packets * len);
+                *self = Self::Sums(sums.chain([sum]).collect());
+            }
+            Self::Sums(sums) => sums.push(sum),
         }
-        if let Self::Sums(sums) = self {
-            let before = sums.last().map_or(0, |&sum| sum);
-            sums.push(before.saturating_add(payload_len));
-        }
+        true
     }
 }
 
@@ -340,8 +349,12 @@ mod tests {
             let mut now = 0;
             for (index, (gap, kind)) in gaps.into_iter().enumerate() {
                 now += gap / if index % 3 == 0 { 1 } else { 1000 };
-                // Of one size, but for a few.
-                let len = if kind == 0 { 7 } else { 100 };
+                // Of one size, but for a few, some of which no sum of 32 bits has room for.
+                let len = match kind {
+                    0 => 7,
+                    1 => 3_000_000_000,
+                    _ => 100,
+                };
                 curve.add(at(now), len);
                 packets.push((now, u64::from(len)));
             }
@@ -377,7 +390,11 @@ mod tests {
                     1..4 => -gap / 1000,
                     _ => gap / if index % 3 == 0 { 1 } else { 1000 },
                 };
-                let len = if kind % 16 == 0 { 7 } else { 100 };
+                let len = match kind {
+                    17 => 3_000_000_000,
+                    _ if kind % 16 == 0 => 7,
+                    _ => 100,
+                };
                 curve.add(at(now), len);
                 packets.push((now, u64::from(len)));
                 if index == look {

@@ -138,13 +138,14 @@ impl HalfFlow {
         // Nearly always one part, if any.
         let mut first = None;
         let mut others = self.board.take_fresh();
-        self.board.report(reported, floor, range, |part| {
-            if first.is_none() {
-                first = Some(part);
-            } else {
-                others.push(part);
-            }
-        });
+        self.board
+            .report(reported, floor, self.packets, range, |part| {
+                if first.is_none() {
+                    first = Some(part);
+                } else {
+                    others.push(part);
+                }
+            });
         let news = first.is_some();
         // What came last is reported first, in three blocks beside timestamps, else in four (RFC 2018 sections 3, 4):
         // where all of them are news, there may be more.

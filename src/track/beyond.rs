@@ -31,7 +31,7 @@ impl HalfFlow {
         };
         let range = |block| stream_range(unwrapper, block, ack, bounds);
         self.board
-            .report(sack.as_slice(), ack.max(0), range, |_| ());
+            .report(sack.as_slice(), ack.max(0), self.packets, range, |_| ());
     }
 
     /// SACK has reported news at `at`: whether from above the highest byte seen.

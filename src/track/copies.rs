@@ -337,7 +337,8 @@ impl HalfFlow {
 
     /// Parts what is remembered around `offset`, of which one part may have been answered and not the other.
     fn part(&mut self, offset: i64) {
-        let Some(below) = self.in_flight.part(offset, self.packet_size.mss.get()) else {
+        let mss = self.packet_size.mss.get();
+        let Some(below) = self.in_flight.part(offset, mss, self.packets) else {
             return;
         };
         for index in [below, below + 1] {
@@ -392,7 +393,7 @@ impl HalfFlow {
                 if copy != WhichCopy::First {
                     sent.marks.set(Marks::RESENT);
                 }
-                self.in_flight.insert(sent);
+                self.in_flight.insert(sent, self.packets);
                 index = self.in_flight.overlapping(next, end).start;
             }
             let needed = if copy == WhichCopy::Again {
@@ -412,9 +413,9 @@ impl HalfFlow {
                 .is_some_and(|sent| sent.start < end)
             {
                 if copy == WhichCopy::LateOriginal {
-                    self.in_flight.put_first(index, segment);
+                    self.in_flight.put_first(index, segment, self.packets);
                 } else {
-                    self.in_flight.keep_copy(index, needed);
+                    self.in_flight.keep_copy(index, needed, self.packets);
                 }
             }
             let Some(sent) = self.in_flight.get_mut(index) else {

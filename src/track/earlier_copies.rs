@@ -111,9 +111,10 @@ impl Kept {
         first..first + copies.take_while(|&&(other, _)| other == start).count()
     }
 
-    fn insert(&mut self, place: usize, start: i64, copy: EarlierCopy) {
+    /// Inserts one of a sender that has sent so many packets so far.
+    fn insert(&mut self, place: usize, (start, copy): (i64, EarlierCopy), packets: u64) {
         // Repeats go up the stream, so mostly at the back.
-        if self.moves.allow(place, self.all.len(), start) {
+        if self.moves.allow(place, self.all.len(), packets) {
             self.all.insert(place, (start, copy));
         }
     }
@@ -160,33 +161,34 @@ impl EarlierCopies {
             .flat_map(move |kept| kept.all.range(kept.of(start)).map(|&(_, copy)| copy))
     }
 
-    /// Remembers the first of the range which starts at `start`, in place of what was known of it before.
-    pub(super) fn set_first(&mut self, start: i64, first: EarlierCopy) {
+    /// Remembers the first of the range which starts at `start`, in place of what was known of it before;
+    /// its sender has sent so many packets so far.
+    pub(super) fn set_first(&mut self, start: i64, first: EarlierCopy, packets: u64) {
         let kept = &mut **self.0.get_or_insert_default();
         let old = kept.of(start);
         let place = old.start;
         kept.all.drain(old);
-        kept.insert(place, start, first);
+        kept.insert(place, (start, first), packets);
     }
 
     /// Remembers one more of the range which starts at `start`, the latest of those that are known.
-    pub(super) fn add(&mut self, start: i64, copy: EarlierCopy) {
+    pub(super) fn add(&mut self, start: i64, copy: EarlierCopy, packets: u64) {
         if let Some(kept) = self.0.as_deref_mut() {
             let others = kept.of(start);
             if (1..COPIES_MAX).contains(&others.len()) {
-                kept.insert(others.end, start, copy);
+                kept.insert(others.end, (start, copy), packets);
             }
         }
     }
 
     /// Remembers one of the range which starts at `start` that was emitted before those that are known.
-    pub(super) fn add_first(&mut self, start: i64, first: EarlierCopy) {
+    pub(super) fn add_first(&mut self, start: i64, first: EarlierCopy, packets: u64) {
         let kept = &mut **self.0.get_or_insert_default();
         let others = kept.of(start);
         if others.len() == COPIES_MAX {
             kept.all.remove(others.end - 1);
         }
-        kept.insert(others.start, start, first);
+        kept.insert(others.start, (start, first), packets);
     }
 
     /// A DSACK tells of the range which starts at `start`: how many have done so by now, and how many of its copies
@@ -240,14 +242,14 @@ impl EarlierCopies {
 
     /// What is known of the range which starts at `start` is known of one that starts at `offset`, above it and below
     /// the next, too.
-    pub(super) fn part(&mut self, start: i64, offset: i64) {
+    pub(super) fn part(&mut self, start: i64, offset: i64, packets: u64) {
         self.forget_all_needed(start);
         let copies: Vec<EarlierCopy> = self.of(start).collect();
         for (number, copy) in copies.into_iter().enumerate() {
             if number == 0 {
-                self.set_first(offset, copy);
+                self.set_first(offset, copy, packets);
             } else {
-                self.add(offset, copy);
+                self.add(offset, copy, packets);
             }
         }
     }
@@ -290,9 +292,9 @@ mod tests {
         let mut all = EarlierCopies::default();
         assert_eq!(rows(&all, 0), NONE);
         for start in [300, 100, 200] {
-            all.set_first(start, copy(start as u32));
+            all.set_first(start, copy(start as u32), 0);
         }
-        all.set_first(200, copy(7));
+        all.set_first(200, copy(7), 0);
         assert_eq!(
             [99, 100, 200, 300].map(|start| rows(&all, start)),
             [vec![], vec![100], vec![7], vec![300]]
@@ -312,11 +314,11 @@ mod tests {
         };
         let all = || {
             let mut all = EarlierCopies::default();
-            all.set_first(100, copy(1));
+            all.set_first(100, copy(1), 0);
             for row in [2, 3] {
                 let mut repeat = copy(row);
                 repeat.needed = Some(needed);
-                all.add(100, repeat);
+                all.add(100, repeat, 0);
             }
             all
         };
@@ -329,7 +331,7 @@ mod tests {
         assert_eq!(told.count_dsack(100), (2, 1));
         assert_eq!(row(&mut told), Some(2));
         let mut parted = all();
-        parted.part(100, 150);
+        parted.part(100, 150, 0);
         assert_eq!(
             [100, 150].map(|start| parted.take_needed(start)),
             [None, None]
@@ -339,21 +341,21 @@ mod tests {
     #[test]
     fn those_of_a_range_are_in_the_order_in_which_they_were_emitted() {
         let mut all = EarlierCopies::default();
-        all.add(100, copy(1));
+        all.add(100, copy(1), 0);
         assert_eq!(rows(&all, 100), NONE, "without a first one");
-        all.set_first(100, copy(2));
-        all.set_first(200, copy(9));
-        all.add(100, copy(3));
-        all.add(100, copy(4));
-        all.add_first(100, copy(1));
+        all.set_first(100, copy(2), 0);
+        all.set_first(200, copy(9), 0);
+        all.add(100, copy(3), 0);
+        all.add(100, copy(4), 0);
+        all.add_first(100, copy(1), 0);
         assert_eq!(rows(&all, 100), [1, 2, 3, 4]);
-        all.part(100, 150);
+        all.part(100, 150, 0);
         assert_eq!(rows(&all, 150), [1, 2, 3, 4]);
         all.forget_within(100, 150);
         assert_eq!(rows(&all, 100), NONE);
-        (5..20).for_each(|row| all.add(150, copy(row)));
+        (5..20).for_each(|row| all.add(150, copy(row), 0));
         assert_eq!(rows(&all, 150), [1, 2, 3, 4, 5, 6, 7, 8], "no more");
-        all.add_first(150, copy(0));
+        all.add_first(150, copy(0), 0);
         assert_eq!(rows(&all, 150), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(rows(&all, 200), [9]);
     }

@@ -495,7 +495,7 @@ impl HalfFlow {
     fn on_partly_new(&mut self, segment: &Segment, start: i64, end: i64) -> Taken {
         let old_end = self.high;
         self.note_timer_of_longer(start, segment.at, segment.payload_len);
-        let filled = self.holes.fill(start, old_end) as u32;
+        let filled = self.holes.fill(start, old_end, self.packets) as u32;
         let lost_downstream = self.cover(segment, start, old_end, Verdict::NEW, WhichCopy::Again);
         self.high = end;
         let mut sent = sent_of(segment, old_end, (end - old_end) as u32, Verdict::NEW);
@@ -554,7 +554,7 @@ impl HalfFlow {
         };
         self.find_timer_below(dir, (segment, start), &hole, sink);
         let verdict = self.judge_fill(segment, start, end, &hole);
-        let filled = self.holes.fill(start, end) as u32;
+        let filled = self.holes.fill(start, end, self.packets) as u32;
         let copy = if verdict.class == Class::Reordered {
             WhichCopy::First
         } else {

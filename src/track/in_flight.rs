@@ -210,23 +210,17 @@ impl InFlight {
         }
     }
 
-    /// Adds a range that no other overlaps, wherever it belongs.
-    pub(super) fn insert(&mut self, sent: Sent) {
+    /// Adds a range that no other overlaps, wherever it belongs; its sender has sent so many packets so far.
+    pub(super) fn insert(&mut self, sent: Sent, packets: u64) {
         let index = self.sent.partition_point(|other| other.start < sent.start);
         if index == self.sent.len() {
             self.push(sent);
             return;
         }
-        if self.may_go_to(index) {
+        if self.moves.allow(index, self.sent.len(), packets) {
             self.sent.insert(index, sent);
             self.acked += u32::from(index < self.acked as usize);
         }
-    }
-
-    /// Whether a range may be put between others at `index`, which moves those on one side.
-    fn may_go_to(&mut self, index: usize) -> bool {
-        let offset = self.highest_start().unwrap_or(0);
-        self.moves.allow(index, self.sent.len(), offset)
     }
 
     /// Indices of the ranges that share a byte with `start..end`.
@@ -326,11 +320,12 @@ impl InFlight {
 
     /// A repeat begins or ends at `offset`: parts the range around it, so that what is repeated is told from what is
     /// not. What a packet was, both parts are; a frame longer than `mss` was several. The index of the lower part,
-    /// where there are two now.
-    pub(super) fn part(&mut self, offset: i64, mss: Option<u16>) -> Option<usize> {
+    /// where there are two now. Its sender has sent so many packets so far.
+    pub(super) fn part(&mut self, offset: i64, mss: Option<u16>, packets: u64) -> Option<usize> {
         let index = self.first_ending_above(offset);
         let whole = *self.sent.get(index).filter(|sent| sent.start < offset)?;
-        if self.sent.len() >= self.ranges_max as usize || !self.may_go_to(index + 1) {
+        let len = self.sent.len();
+        if len >= self.ranges_max as usize || !self.moves.allow(index + 1, len, packets) {
             return None;
         }
         let mut above = whole;
@@ -346,7 +341,7 @@ impl InFlight {
             Marks::PARTED
         });
         if whole.copies > 1 {
-            self.earlier.part(whole.start, offset);
+            self.earlier.part(whole.start, offset, packets);
         }
         if let Some(below) = self.sent.get_mut(index) {
             below.len = (offset - below.start) as u32;
@@ -448,8 +443,8 @@ impl InFlight {
     }
 
     /// The latest copy of the range at `index` is about to give way to a further one; `needed`: what it was, if a repeat
-    /// of its own.
-    pub(super) fn keep_copy(&mut self, index: usize, needed: Option<Needed>) {
+    /// of its own; its sender has sent so many packets so far.
+    pub(super) fn keep_copy(&mut self, index: usize, needed: Option<Needed>, packets: u64) {
         let Some(sent) = self.sent.get(index) else {
             return;
         };
@@ -457,9 +452,9 @@ impl InFlight {
         copy.needed = needed;
         copy.is_sampled = sent.marks.has(Marks::SAMPLED);
         if sent.copies == 1 {
-            self.earlier.set_first(sent.start, copy);
+            self.earlier.set_first(sent.start, copy, packets);
         } else {
-            self.earlier.add(sent.start, copy);
+            self.earlier.add(sent.start, copy, packets);
         }
     }
 
@@ -474,16 +469,16 @@ impl InFlight {
     }
 
     /// The first copy of the range at `index` has passed after further ones, as `segment`; its row
-    /// is that of the copy seen first.
-    pub(super) fn put_first(&mut self, index: usize, segment: &Segment) {
+    /// is that of the copy seen first. Its sender has sent so many packets so far.
+    pub(super) fn put_first(&mut self, index: usize, segment: &Segment, packets: u64) {
         if let Some(sent) = self.sent.get(index) {
             let tsval = segment.timestamps.map_or(0, |ts| ts.value);
             let row = self.first_copy(sent).row;
             let first = EarlierCopy::new(segment.at, tsval, row, segment.ip_id.unwrap_or(0));
             if sent.copies == 1 {
-                self.earlier.set_first(sent.start, first);
+                self.earlier.set_first(sent.start, first, packets);
             } else {
-                self.earlier.add_first(sent.start, first);
+                self.earlier.add_first(sent.start, first, packets);
             }
         }
     }

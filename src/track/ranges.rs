@@ -247,12 +247,13 @@ impl Holes {
         (packets as u16, to)
     }
 
-    /// Takes `start..end` out of the holes and returns how many bytes that filled.
-    pub(super) fn fill(&mut self, start: i64, end: i64) -> u64 {
+    /// Takes `start..end` out of the holes of a sender that has sent so many packets so far, and returns how many bytes
+    /// that filled.
+    pub(super) fn fill(&mut self, start: i64, end: i64, packets: u64) -> u64 {
         let most = self.most as usize;
         self.open
             .as_mut()
-            .map_or(0, |open| open.fill(start, end, most))
+            .map_or(0, |open| open.fill(start, end, (most, packets)))
     }
 
     /// Where the highest hole begins of which more than `least` bytes are in `start..end`.
@@ -335,7 +336,7 @@ impl Open {
         }
     }
 
-    fn fill(&mut self, start: i64, end: i64, most: usize) -> u64 {
+    fn fill(&mut self, start: i64, end: i64, (most, packets): (usize, u64)) -> u64 {
         let mut filled = 0;
         let mut index = self.first_ending_above(start);
         // What is left of a hole may end lower than it did.
@@ -355,7 +356,7 @@ impl Open {
                     (true, true) => {
                         let above = Hole { start: to, ..*hole };
                         hole.end = from;
-                        self.part(index, above, most);
+                        self.part(index, above, (most, packets));
                         // What is left of the hole lies above `end`.
                         break;
                     }
@@ -369,7 +370,7 @@ impl Open {
 
     /// The hole at `index` has been filled in its middle: what is left `above` becomes another one.
     #[cold]
-    fn part(&mut self, index: usize, above: Hole, most: usize) {
+    fn part(&mut self, index: usize, above: Hole, (most, packets): (usize, u64)) {
         let near = self.list.range(..=index).rev().take(NEAR_HOLES);
         if let Some(distance) = near.map(Hole::is_filled).position(|filled| filled) {
             for place in index - distance..index {
@@ -377,7 +378,7 @@ impl Open {
             }
             self.list[index] = above;
             self.filled -= 1;
-        } else if self.moves.allow(index + 1, self.list.len(), above.start) {
+        } else if self.moves.allow(index + 1, self.list.len(), packets) {
             self.list.insert(index + 1, above);
         } else {
             self.forgotten_bytes += above.bytes();
@@ -449,7 +450,7 @@ mod tests {
         holes.open(hole(-50, 10_000));
         let filled: u64 = (0..100)
             .map(|number| number * 37 % 100 * 100)
-            .map(|start| holes.fill(start, start + 1))
+            .map(|start| holes.fill(start, start + 1, 0))
             .sum();
         assert_eq!(holes.open.as_ref().unwrap().len(), 8);
         // What lies in those given up counts as seen, and is told.
@@ -496,7 +497,7 @@ mod tests {
                     }
                     1 => {
                         let end = top - skip * len;
-                        prop_assert_eq!(quick.fill(end - len, end), slow.fill(end - len, end));
+                        prop_assert_eq!(quick.fill(end - len, end, 0), slow.fill(end - len, end, 0));
                     }
                     _ => {
                         let highest = top + len - skip * 3;
@@ -540,7 +541,7 @@ mod tests {
                 let to = place(part.iter().rposition(|&flag| flag)).map_or(start, |last| last + 1);
                 let missing = holes.packets_missing(start, end, None, 1, u16::MAX);
                 prop_assert_eq!(missing, (open as u16, to));
-                prop_assert_eq!(holes.fill(start, end), open);
+                prop_assert_eq!(holes.fill(start, end, 0), open);
                 part.fill(false);
                 let open = flags.iter().filter(|&&flag| flag).count() as u64;
                 prop_assert_eq!(holes.bytes_below(BYTES), open);

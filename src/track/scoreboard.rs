@@ -162,11 +162,13 @@ impl Scoreboard {
     }
 
     /// Adds the blocks of an ACK as far as they lie at or above `floor`, and calls `fresh` with each
-    /// part that was not reported before. `range` tells where a block is, if it makes sense.
+    /// part that was not reported before. `range` tells where a block is, if it makes sense; the sender of the data has
+    /// sent so many packets so far.
     pub(super) fn report(
         &mut self,
         blocks: &[SackBlock],
         floor: i64,
+        packets: u64,
         range: impl Fn(SackBlock) -> Option<StreamRange>,
         mut fresh: impl FnMut(StreamRange),
     ) {
@@ -185,7 +187,7 @@ impl Scoreboard {
                 *last = whole.map_or_else(SackBlock::default, |_| block);
             }
             if let Some(StreamRange { start, end }) = found.filter(|found| found.end > floor) {
-                board.insert(start.max(floor), end, &mut fresh);
+                board.insert(start.max(floor), end, packets, &mut fresh);
             }
         }
     }
@@ -258,11 +260,13 @@ impl Board {
     }
 
     /// Adds `start..end` and calls `fresh` with each part of it that was not reported before.
-    fn insert(&mut self, start: i64, end: i64, mut fresh: impl FnMut(StreamRange)) {
+    fn insert(&mut self, start: i64, end: i64, packets: u64, mut fresh: impl FnMut(StreamRange)) {
         // The ranges that touch the new one are those from `first` up to `last`.
         let first = self.first_ending_at_or_above(start);
         if self.grow(first, start, end, &mut fresh)
-            || !self.moves.allow(first, self.ranges.as_slice().len(), start)
+            || !self
+                .moves
+                .allow(first, self.ranges.as_slice().len(), packets)
         {
             return;
         }
@@ -423,7 +427,7 @@ mod tests {
             end: Seq(end),
         };
         let mut parts = 0;
-        board.report(&[block], 0, range_of, |_| parts += 1);
+        board.report(&[block], 0, 0, range_of, |_| parts += 1);
         parts
     }
 
@@ -494,7 +498,7 @@ mod tests {
                 }
                 repeated.clone_from(&blocks);
                 let mut fresh = [false; 64];
-                board.report(&blocks, una, range_of, |part| {
+                board.report(&blocks, una, 0, range_of, |part| {
                     let part = &mut fresh[part.start as usize..part.end as usize];
                     assert!(part.iter().all(|&flag| !flag), "told once");
                     part.fill(true);

@@ -38,7 +38,7 @@ impl DatedBack {
 pub(super) fn on_dated_back(sender: &mut HalfFlow, peer: &mut HalfFlow, segment: &Segment) {
     if sender.dated_back.note(sender.packets) {
         for half in [sender, peer] {
-            half.in_flight.take_samples(i64::MAX);
+            half.in_flight.take_samples(i64::MAX, half.packets);
             half.echoes.forget();
             // Once, and not by the next packet of the other side again.
             half.times.set_back(segment.at);
@@ -57,7 +57,8 @@ impl HalfFlow {
         let told = segment.sack.as_slice().iter().map(|block| block.end);
         let told = told.chain([segment.ack]);
         let below = told.map(|end| unwrapper.offset(end, una)).max();
-        self.in_flight.take_samples(below.unwrap_or(una));
+        let below = below.unwrap_or(una);
+        self.in_flight.take_samples(below, self.packets);
         if let Some(timestamps) = segment.timestamps {
             // It says when it passes, and is not asked.
             let _ = self.echoes.echoed(timestamps.echo, segment.at);

@@ -81,13 +81,14 @@ impl InFlight {
     }
 
     /// The clock was set back since they passed: none of those that begin below `offset` and that the cumulative ACK has
-    /// not passed gives an RTT sample, unless clocks are set so often that it would take too long.
+    /// not passed gives an RTT sample, unless clocks are set so often that it would take too long; their sender has sent
+    /// so many packets so far.
     #[cold]
-    pub(in crate::track) fn take_samples(&mut self, offset: i64) {
+    pub(in crate::track) fn take_samples(&mut self, offset: i64, packets: u64) {
         let acked = self.acked as usize;
         let below = self.sent.partition_point(|sent| sent.start < offset);
-        let (some, high) = (below.saturating_sub(acked), self.highest_start());
-        if some > 0 && self.moves.allow(some, 2 * some, high.unwrap_or(0)) {
+        let some = below.saturating_sub(acked);
+        if some > 0 && self.moves.allow(some, 2 * some, packets) {
             for sent in self.sent.range_mut(acked..below) {
                 sent.marks.set(Marks::SAMPLED);
             }

@@ -87,7 +87,7 @@ mod tests {
 
         let mut in_flight = one_by_one(few + 3, 100);
         for index in [0, 50, 150] {
-            in_flight.keep_copy(index, None);
+            in_flight.keep_copy(index, None, 0);
         }
         in_flight
             .sent

@@ -26,12 +26,12 @@ fn what_cannot_be_put_between_others_is_not_remembered() {
     in_flight.push(passed(2 * RANGES, 2));
     while in_flight.release_next(RANGES).is_some() {}
     let acked = in_flight.acked;
-    while in_flight.moves.allow(4096, 8192, 2 * RANGES) {}
-    in_flight.insert(passed(RANGES + 1, 1));
+    while in_flight.moves.allow(4096, 8192, 0) {}
+    in_flight.insert(passed(RANGES + 1, 1), 0);
     assert_eq!((in_flight.sent.len(), in_flight.acked), (10_001, acked));
     // Near its ends a flight has room as before.
-    in_flight.insert(passed(1, 1));
-    assert_eq!(in_flight.part(2 * RANGES + 1, None), Some(10_001));
+    in_flight.insert(passed(1, 1), 0);
+    assert_eq!(in_flight.part(2 * RANGES + 1, None, 0), Some(10_001));
     assert_eq!((in_flight.sent.len(), in_flight.acked), (10_003, acked + 1));
 }
 
@@ -62,7 +62,7 @@ fn remembered(ranges: i64, step_ns: i64) -> InFlight {
         let (start, at) = (number * 1000, CaptureTime::from_ns(number * step_ns));
         let sent = passed(start, 1000);
         in_flight.push(Sent { at, ..sent });
-        in_flight.keep_copy(in_flight.sent.len() - 1, None);
+        in_flight.keep_copy(in_flight.sent.len() - 1, None, 0);
         in_flight.release_next(start + 1000);
         in_flight.trim(1, at);
     }

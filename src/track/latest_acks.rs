@@ -4,19 +4,32 @@ use super::half::HalfFlow;
 use crate::event::{Direction, FlowSink};
 use crate::time::CaptureTime;
 
-/// Bits of a time in ns below [`unit_of`] it.
-pub(super) const UNIT_BITS: u32 = 20;
+/// A time in units of 8 us, as finely as a connection has room for: much finer than round trips, or the clock would
+/// decide what was lately. They come again after 10 hours; never 0, which stands for no time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment(u32);
 
-/// A time in units of about a millisecond, which come again after 52 days; never 0, which stands for no time.
-pub(super) fn unit_of(at: CaptureTime) -> u32 {
-    ((at.as_ns() >> UNIT_BITS) as u32).max(1)
+impl Moment {
+    #[inline]
+    fn of(at: CaptureTime) -> Self {
+        Self(((at.as_ns() >> Self::UNIT_BITS) as u32).max(1))
+    }
+
+    /// How long it was ago at `at`, in ns; `None` of no time. Hours where the clock was set back since.
+    fn age_ns(self, at: CaptureTime) -> Option<i64> {
+        let age = Self::of(at).0.wrapping_sub(self.0);
+        (self.0 != 0).then_some(i64::from(age) << Self::UNIT_BITS)
+    }
+
+    /// Bits of a time in ns below its unit.
+    const UNIT_BITS: u32 = 13;
 }
 
 /// What the latest ACKs of one direction's data told.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LatestAcks {
-    /// When an ACK that told of data above passed last, as the [unit](unit_of) of that time; 0 before one.
-    told_unit: u32,
+    /// When an ACK that told of data above passed last.
+    told_at: Moment,
     /// ACKs in a row that did not move and told of data above; saturates.
     pub(super) dup_run: u16,
     /// Packets that such ACKs have told of and that are still not acknowledged: they are above a further hole.
@@ -38,7 +51,7 @@ impl LatestAcks {
     /// The receiver told at `at` of data above what it acknowledges.
     #[inline]
     pub(super) fn note_told(&mut self, at: CaptureTime) {
-        self.told_unit = unit_of(at);
+        self.told_at = Moment::of(at);
     }
 
     /// Whether an ACK for a segment that was overtaken, without SACK, covers all that had overtaken it, `covered`
@@ -48,10 +61,9 @@ impl LatestAcks {
         covered > self.dup_run.into() && covered > self.last_cover.into()
     }
 
-    /// Whether the receiver told of data above what it acknowledges in the `ns` before `at`, to the [unit](unit_of).
+    /// Whether the receiver told of data above what it acknowledges in the `ns` before `at`.
     pub(super) fn told_within(&self, ns: i64, at: CaptureTime) -> bool {
-        self.told_unit != 0
-            && i64::from(unit_of(at).wrapping_sub(self.told_unit)) << UNIT_BITS <= ns
+        self.told_at.age_ns(at).is_some_and(|age_ns| age_ns <= ns)
     }
 }
 
@@ -99,15 +111,19 @@ mod tests {
     use crate::time::CaptureTime;
 
     #[test]
-    fn what_was_told_is_known_to_about_a_millisecond() {
-        let at = |ms: i64| CaptureTime::from_ns(ms * 1_000_000);
+    fn what_was_told_is_known_to_some_microseconds() {
         let mut acks = LatestAcks::default();
-        assert!(!acks.told_within(i64::MAX, at(1_000)));
-        acks.note_told(at(1_000));
-        assert!(acks.told_within(12_000_000, at(1_010)));
-        assert!(!acks.told_within(8_000_000, at(1_010)));
-        // In the first millisecond of all.
-        acks.note_told(at(0));
-        assert!(acks.told_within(12_000_000, at(10)));
+        assert!(!acks.told_within(i64::MAX, CaptureTime::from_ns(1)));
+        // In the first moment of all, and wherever else the clock stands.
+        for ns in [0_i64, 1_048_575, 1_048_576, 1_700_000_000_123_456_789] {
+            let after = |us: i64| CaptureTime::from_ns(ns + 1000 * us);
+            acks.note_told(after(0));
+            assert!(acks.told_within(100_000, after(90)), "{ns}");
+            assert!(!acks.told_within(100_000, after(110)), "{ns}");
+            assert!(
+                !acks.told_within(100_000, after(-10)),
+                "{ns}: the clock was set back"
+            );
+        }
     }
 }

@@ -6,7 +6,6 @@
 
 use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
-use super::latest_acks::{UNIT_BITS, unit_of};
 use super::rtt::later;
 use crate::decode::Segment;
 use crate::time::CaptureTime;
@@ -37,6 +36,14 @@ struct Seen {
     is_news: bool,
     /// How many of its packets had passed when the last one did.
     copied_at: u64,
+}
+
+/// Bits of a time in ns below [`unit_of`] it.
+const UNIT_BITS: u32 = 20;
+
+/// A time in units of about a millisecond, which come again after 52 days; never 0, which stands for no time.
+fn unit_of(at: CaptureTime) -> u32 {
+    ((at.as_ns() >> UNIT_BITS) as u32).max(1)
 }
 
 /// When a packet passed, and what it looked like.

@@ -42,6 +42,8 @@ pub use blocks::{Block, Blocks};
 pub use filled::Filled;
 pub use packed::{Numbers, Packed, PackedTable, Shared, Texts, Values};
 pub use segments::SegmentTable;
+#[cfg(feature = "cli")]
+pub(crate) use series::pm_mean;
 pub use study::{StudyTable, study_tables};
 
 /// The library that makes data frames, in the version whose types are here. Who wants more of it than this crate does

@@ -1,5 +1,6 @@
 //! The summary on the terminal; the only place that prints.
 
+mod capacity;
 mod captured;
 pub(super) mod clocks;
 mod delays;
@@ -319,7 +320,10 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
         let _ = write!(line, "; Jain's index {jain:.3}");
     }
     if capture.pairs.left_out > 0 && capture.pairs.paired.len() <= 1 {
-        let _ = write!(line, "; no fness, as --top leaves no two flows");
+        let _ = write!(
+            line,
+            "; neither Jain's index nor fness, as --top leaves no two flows"
+        );
     } else if capture.pairs.left_out > 0 {
         let _ = write!(
             line,

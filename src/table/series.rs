@@ -124,7 +124,7 @@ fn balance(floor_ns: Option<i64>, bin: &Bin, config: &Config) -> Option<Balance>
 }
 
 /// Mean of the balanced metric over the bins in which it is defined; none where bins are missing.
-pub(super) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
+pub(crate) fn pm_mean(flow: &Flow<'_>, config: &Config) -> Option<f64> {
     // Without it none is defined: said here, for a look at all bins takes its time.
     let floor_ns = floor_ns(flow, config)?;
     let bins = flow.record.series().whole()?;

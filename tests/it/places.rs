@@ -149,7 +149,7 @@ fn captures_are_called_by_what_they_are() {
     // What --top leaves out is said where it leaves nothing to compare, too.
     let top = said(&["b.pcap", "--top", "1"]).stdout;
     assert!(
-        top.contains("no fness, as --top leaves no two flows"),
+        top.contains("neither Jain's index nor fness, as --top leaves no two flows"),
         "{top}"
     );
     // A command is the first word, and behind `--` is none.

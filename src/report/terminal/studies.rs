@@ -10,6 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
+use super::capacity::overfull;
 use super::captured::captured;
 use super::lengths::{few_completions, windows_beyond_captures, windows_of_different_length};
 use super::queues::{
@@ -17,7 +18,6 @@ use super::queues::{
     side_not_known,
 };
 use super::rotated::{runs_of_one_capture, runs_without_further_parts};
-use super::warnings::overfull;
 use super::{counted, rate};
 
 /// The warnings of a study, in the order in which they are printed and stand on its page: what makes its results other than they are meant, and

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::slice::from_ref;
 
 use crate::analyze::{
-    CaptureAnalysis, CaptureQuality, Config, DeliveredMost, Flow, GivenUp, LinkRates, Pair,
-    never_seen_empty,
+    CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair, never_seen_empty,
 };
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
@@ -16,7 +15,7 @@ use crate::observe::Span;
 use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
-use super::{FLOWS_SHOWN, counted, delay, grouped, millis, nothing, rate, volume};
+use super::{FLOWS_SHOWN, capacity, counted, delay, grouped, millis, nothing, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -124,30 +123,8 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(queue_never_empty(capture));
     said.extend(window_behind(capture));
     said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));
-    said.extend(config.capacity.and_then(|capacity| {
-        let delivered = capture.delivered_towards_capacity()?;
-        overfull((delivered.goodput_bps()?, capacity.bps)).or_else(|| oversized(capture, config))
-    }));
+    said.extend(capacity::warnings(capture, config));
     said
-}
-
-/// So many times the rate that the packets show is no capacity that they could have met.
-const OVERSIZED: f64 = 5.0;
-
-/// Whether the capacity given is far above that of the link which the packets show.
-fn oversized(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
-    let capacity_bps = config.capacity?.bps;
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
-    let links = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
-    let delivered = DeliveredMost::of(&capture.towards_capacity(), config.bin_ns);
-    let link_bps = links.shared_bps(delivered.bps_at_least)?;
-    (capacity_bps > OVERSIZED * link_bps).then(|| {
-        format!(
-            "its packets show a link of {}, far below the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong where that is the narrowest link",
-            rate(link_bps),
-            rate(capacity_bps)
-        )
-    })
 }
 
 /// What damage among records casts doubt on, where one of `files` was compressed: the stream may be damaged before them,
@@ -161,16 +138,6 @@ pub(super) fn doubt(error: &CaptureError, files: &[FileFacts]) -> String {
             "; where `{format} -t` tells of damage, too, it began earlier, in records that are used"
         )
     })
-}
-
-/// Whether more came through than there is said to be room for.
-pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String> {
-    let is_more = goodput_bps > capacity_bps;
-    is_more.then(|| format!(
-        "its goodput is {}, more than the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong",
-        rate(goodput_bps),
-        rate(capacity_bps)
-    ))
 }
 
 /// What the file itself counted as lost.

@@ -1,0 +1,127 @@
+//! What bears on numbers that rest on the capacity given.
+
+use crate::analyze::{CaptureAnalysis, Config, DeliveredMost, Flow, LinkRates};
+use crate::table::pm_mean;
+
+use super::{counted, delay, rate, volume};
+
+/// What is to be said of the capacity, and of what rests on it.
+pub(super) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
+    let Some(capacity) = config.capacity else {
+        return Vec::new();
+    };
+    let delivered = capture.delivered_towards_capacity();
+    let goodput_bps = delivered.and_then(|delivered| delivered.goodput_bps());
+    let fits = match goodput_bps {
+        Some(bps) => {
+            overfull((bps, capacity.bps)).or_else(|| oversized(capture, config, capacity.bps))
+        }
+        None => unacknowledged(capture),
+    };
+    fits.into_iter()
+        .chain(outrun(capture, config, capacity.bps))
+        .collect()
+}
+
+/// Whether more came through than there is said to be room for.
+pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String> {
+    let is_more = goodput_bps > capacity_bps;
+    is_more.then(|| format!(
+        "its goodput is {}, more than the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong",
+        rate(goodput_bps),
+        rate(capacity_bps)
+    ))
+}
+
+/// Whether the capacity was given for nothing, as no ACKs were seen.
+fn unacknowledged(capture: &CaptureAnalysis) -> Option<String> {
+    let flows = capture.totals().flows;
+    (flows > 0 && capture.quality().one_way_flows == flows).then(|| {
+        "without ACKs, --capacity gives no utilisation of all flows together and no balanced metric; that of each flow is of new bytes that were seen"
+            .to_owned()
+    })
+}
+
+/// Whether in bins of flows so much was repeated that the balanced metric is below anything that it can be taken for:
+/// the lowest one is named.
+fn outrun(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Option<String> {
+    let flows = capture.flows();
+    let below = flows.filter_map(|flow| {
+        let pm = pm_mean(&flow, config).filter(|&pm| pm < 0.0)?;
+        Some((pm, flow))
+    });
+    let mut below: Vec<(f64, Flow<'_>)> = below.collect();
+    below.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let (pm, flow) = below.first()?;
+    let (sender, receiver) = flow.ends();
+    let rtt_ns = flow.summary().rtt.ns_min()?;
+    let others = match below.len() - 1 {
+        0 => String::new(),
+        others => format!("; so is that of {}", counted(others as u64, "other flow")),
+    };
+    Some(format!(
+        "the balanced metric (`pm`) of {sender} > {receiver} is {pm:.1}, as in bins of {} more was repeated than the path holds, {}, by the capacity and its smallest round-trip time{others}; --bin as long as a round trip keeps it above that",
+        delay(config.bin_ns as f64),
+        volume((capacity_bps * rtt_ns as f64 / 8e9) as u64)
+    ))
+}
+
+/// So many times the rate that the packets show is no capacity that they could have met.
+const OVERSIZED: f64 = 5.0;
+
+/// Whether the capacity given is far above that of the link which the packets show.
+fn oversized(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Option<String> {
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let links = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
+    let delivered = DeliveredMost::of(&capture.towards_capacity(), config.bin_ns);
+    let link_bps = links.shared_bps(delivered.bps_at_least)?;
+    (capacity_bps > OVERSIZED * link_bps).then(|| {
+        format!(
+            "its packets show a link of {}, far below the capacity given, {}: figures that rest on the capacity, such as utilisation, are wrong where that is the narrowest link",
+            rate(link_bps),
+            rate(capacity_bps)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Analysis;
+    use crate::analyze::Capacity;
+    use crate::decode::Filter;
+
+    /// What is said of a capture, in bins of 10 s, with so much capacity.
+    fn said(name: &str, bps: f64, filter: Option<&str>) -> Vec<String> {
+        let config = Config {
+            capacity: Some(Capacity { bps }),
+            filter: filter.map(|filter| filter.parse::<Filter>().unwrap()),
+            bin_ns: 10_000_000_000,
+            ..Config::default()
+        };
+        let analysis = Analysis::of([format!("testdata/captures/{name}")], &config);
+        warnings(&analysis.captures[0], &config)
+    }
+
+    #[test]
+    fn a_capacity_that_fits_is_not_spoken_of() {
+        assert_eq!(said("drop-one.pcap", 20e6, None), [""; 0]);
+    }
+
+    #[test]
+    fn without_acks_a_capacity_tells_little() {
+        let said = said("drop-one.pcap", 20e6, Some("src host 10.77.0.1"));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("without ACKs, --capacity gives no utilisation"));
+    }
+
+    #[test]
+    fn a_balanced_metric_below_0_is_told_why() {
+        let said = said("ipv6-loss.pcap.zst", 5e6, None);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let metric = "the balanced metric (`pm`) of [";
+        assert!(said[0].starts_with(metric), "{said:?}");
+        let why = "is -3.5, as in bins of 10.0 s more was repeated than the path holds, 1.26 kB, by the capacity";
+        assert!(said[0].contains(why), "{said:?}");
+    }
+}

@@ -227,7 +227,9 @@ impl Flow<'_> {
             data: if in_frames { &[] } else { spacing.data() },
             acks: spacing.acks(),
             header_bytes: headers as f64 / summary.packets as f64,
-            packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
+            packet_bytes: mss
+                .map_or(mean, |mss| mean.min(f64::from(mss.get())))
+                .max(1.0),
             delivered_bps: self.delivered_bps_max(bin_ns),
             clock_step_ns: self.within.clock_step_ns,
         }

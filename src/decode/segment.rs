@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::{AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU16;
 use std::str::FromStr;
 
 use crate::seq::Seq;
@@ -223,12 +224,14 @@ pub struct Timestamps {
 /// What is looked at in a SYN alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SynOptions {
-    /// Maximum segment size (RFC 9293 section 3.7.1), in bytes.
-    pub mss: Option<u16>,
+    /// Maximum segment size (RFC 9293 section 3.7.1), in bytes; one of 0 says nothing.
+    pub mss: Option<NonZeroU16>,
     /// Window scale shift (RFC 7323 section 2), 0 to 14.
     pub window_scale: Option<u8>,
     /// SACK permitted (RFC 2018 section 2).
     pub sack_permitted: bool,
+    /// Of Multipath TCP (RFC 8684 section 3): the connection may be one of several that carry one stream.
+    pub multipath: bool,
     /// Time to live, or hop limit, above 64: its sender begins with 128, as Windows does, or more. No option, but it
     /// tells what kind of host this is.
     pub ttl_above_64: bool,
@@ -242,6 +245,7 @@ impl SynOptions {
             mss: self.mss.or(other.mss),
             window_scale: self.window_scale.or(other.window_scale),
             sack_permitted: self.sack_permitted || other.sack_permitted,
+            multipath: self.multipath || other.multipath,
             ttl_above_64: self.ttl_above_64 || other.ttl_above_64,
         }
     }

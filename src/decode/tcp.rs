@@ -1,5 +1,7 @@
 //! The TCP header and its options.
 
+use std::num::NonZeroU16;
+
 use etherparse::TcpHeaderSlice;
 
 use super::ip::IpHeader;
@@ -155,11 +157,14 @@ impl Options {
                     });
                 }
             }
-            (MSS, &[high, low]) if is_syn => self.syn.mss = Some(u16::from_be_bytes([high, low])),
+            (MSS, &[high, low]) if is_syn => {
+                self.syn.mss = NonZeroU16::new(u16::from_be_bytes([high, low]));
+            }
             (WINDOW_SCALE, &[shift]) if is_syn => {
                 self.syn.window_scale = Some(shift.min(WINDOW_SCALE_MAX));
             }
             (SACK_PERMITTED, []) if is_syn => self.syn.sack_permitted = true,
+            (MULTIPATH, _) if is_syn => self.syn.multipath = true,
             _ => {}
         }
     }
@@ -194,3 +199,4 @@ const WINDOW_SCALE: u8 = 3;
 const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 const TIMESTAMPS: u8 = 8;
+const MULTIPATH: u8 = 30;

@@ -1,5 +1,7 @@
 //! Segments kept as they came, at a quarter of what a [`Segment`] takes.
 
+use std::num::NonZeroU16;
+
 use bytemuck::Zeroable;
 
 use super::table::ConnectionIdentity;
@@ -61,7 +63,7 @@ impl Bits {
     const REVERSE: u32 = 12;
     const TIMESTAMPS: u32 = 13;
     const IP_ID: u32 = 14;
-    const MSS: u32 = 15;
+    const MULTIPATH: u32 = 15;
     const SACK_PERMITTED: u32 = 16;
     const LENGTH_FROM_FRAME: u32 = 17;
     const HEADER_CUT: u32 = 18;
@@ -80,8 +82,8 @@ impl Bits {
             (Self::REVERSE, dir == Direction::Reverse),
             (Self::TIMESTAMPS, segment.timestamps.is_some()),
             (Self::IP_ID, segment.ip_id.is_some()),
-            (Self::MSS, syn.mss.is_some()),
             (Self::SACK_PERMITTED, syn.sack_permitted),
+            (Self::MULTIPATH, syn.multipath),
             (Self::LENGTH_FROM_FRAME, segment.length_from_frame),
             (Self::HEADER_CUT, segment.header_cut),
             (Self::WINDOW_SCALE, syn.window_scale.is_some()),
@@ -139,7 +141,7 @@ impl Kept {
         Some(Self {
             after_ns_low: after_ns as u32,
             after_ns_high: i16::try_from(after_ns >> 32).ok()?,
-            mss: segment.syn.mss.unwrap_or(0),
+            mss: segment.syn.mss.map_or(0, NonZeroU16::get),
             after_records: u32::try_from(segment.ordinal.checked_sub(start.ordinal)?).ok()?,
             seq: segment.seq.0,
             ack: segment.ack.0,
@@ -196,9 +198,10 @@ impl Kept {
             ecn: bits.ecn(),
             timestamps: self.timestamps(),
             syn: SynOptions {
-                mss: bits.has(Bits::MSS).then_some(self.mss),
+                mss: NonZeroU16::new(self.mss),
                 window_scale: bits.window_scale(),
                 sack_permitted: bits.has(Bits::SACK_PERMITTED),
+                multipath: bits.has(Bits::MULTIPATH),
                 ttl_above_64: bits.has(Bits::TTL_ABOVE_64),
             },
             length_from_frame: bits.has(Bits::LENGTH_FROM_FRAME),
@@ -351,14 +354,23 @@ mod tests {
         let since = (-(1_i64 << 47)..1 << 47, any::<u32>());
         let numbers = any::<(u32, u32, u16, u8, u16)>();
         let lens = any::<(u16, u16)>();
-        let flags = (0..1_u16 << 12, any::<(bool, bool, bool, bool)>());
+        let flags = (0..1_u16 << 12, any::<[bool; 5]>());
         (since, numbers, lens, (option(), option(), option()), flags).prop_map(
             move |(
                 (after_ns, after_records),
                 (seq, ack, window, ecn, mss),
                 (ip_len, payload_len),
                 (timestamps, ip_id, scale),
-                (flags, (sack_permitted, ttl_above_64, length_from_frame, header_cut)),
+                (
+                    flags,
+                    [
+                        sack_permitted,
+                        multipath,
+                        ttl_above_64,
+                        length_from_frame,
+                        header_cut,
+                    ],
+                ),
             )| Segment {
                 at: start.at.plus_ns(after_ns),
                 ordinal: start.ordinal + u64::from(after_records),
@@ -372,9 +384,10 @@ mod tests {
                 ecn: Ecn::from_bits(ecn),
                 timestamps: timestamps.map(|(value, echo)| Timestamps { value, echo }),
                 syn: SynOptions {
-                    mss: scale.map(|_| mss),
+                    mss: NonZeroU16::new(mss),
                     window_scale: scale.map(|(shift, _)| shift as u8),
                     sack_permitted,
+                    multipath,
                     ttl_above_64,
                 },
                 length_from_frame,

@@ -1,6 +1,7 @@
 //! Frames that hold several packets, as segmentation and receive offload make them: how large these are.
 
 use std::collections::HashMap;
+use std::num::NonZeroU16;
 
 use super::sighting::FlowKey;
 use crate::decode::{Segment, TcpFlags};
@@ -54,7 +55,7 @@ impl Sizes {
             self.ids_differ |= segment.ip_id.is_some_and(|other| other != id);
         }
         if segment.flags.has(TcpFlags::SYN) {
-            self.mss = segment.syn.mss.or(self.mss);
+            self.mss = segment.syn.mss.map(NonZeroU16::get).or(self.mss);
         }
     }
 

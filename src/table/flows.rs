@@ -1,5 +1,6 @@
 //! One row per flow (METRICS.md, "Per flow").
 
+use std::num::NonZeroU16;
 use std::rc::Rc;
 
 use super::blocks::{self, Blocks};
@@ -155,7 +156,7 @@ impl FlowRow<'_> {
 
     /// MSS that the receiver announced: what bounds this flow's segments.
     fn mss(&self) -> Option<u16> {
-        self.answer()?.options.mss
+        self.answer()?.options.mss.map(NonZeroU16::get)
     }
 
     /// In words.
@@ -264,6 +265,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "mss" "H1" Count |row| row.mss().map(u64::from);
     "window_scale" "H1" Count |row| row.window_scale().map(u64::from);
     "sack_permitted" "H1" Truth |row| row.agreed(|opening| opening.options.sack_permitted);
+    "multipath" "H1" Truth |row| row.agreed(|opening| opening.options.multipath);
     "timestamps" "H1" Truth |row| row.agreed(|opening| opening.timestamps.is_some());
     "ecn" "H1" Truth |row| row.ecn().map(|ecn| ecn != EcnSetup::None);
     "ce_marks" "H1" Count |row| Some(row.odd().ce_marks);

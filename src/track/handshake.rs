@@ -4,6 +4,8 @@ mod packed;
 
 pub(crate) use packed::HANDSHAKE_NUMBERS;
 
+use std::num::NonZeroU16;
+
 use thin_vec::ThinVec;
 
 use crate::decode::{Segment, SynOptions, TcpFlags, Timestamps};
@@ -215,7 +217,9 @@ impl Handshake {
 
     /// The MSS that a direction's SYN announced: an upper bound for what its peer sends.
     pub(super) fn mss(&self, dir: Direction) -> Option<u16> {
-        self.opening(dir).and_then(|opening| opening.options.mss)
+        self.opening(dir)
+            .and_then(|opening| opening.options.mss)
+            .map(NonZeroU16::get)
     }
 
     /// Whether both SYNs have `option`; `None` where one was not seen, or where it may have been cut off.

@@ -61,6 +61,7 @@ mod undone;
 mod unneeded;
 
 use std::fmt::Write as _;
+use std::num::NonZeroU16;
 
 use super::*;
 use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps};
@@ -370,9 +371,10 @@ fn packet(
                 segment.flags = segment.flags.with(TcpFlags::SYN);
                 segment.seq = sides[own].seq(-1);
                 segment.syn = SynOptions {
-                    mss: Some(1000),
+                    mss: NonZeroU16::new(1000),
                     window_scale: Some(7),
                     sack_permitted: true,
+                    multipath: false,
                     ttl_above_64: false,
                 };
             }

@@ -9,7 +9,9 @@ use ccanalyze::study::{Metric, StudyPlan};
 use ccanalyze::table::Tables;
 
 use super::cli::run;
-use super::support::{FILE_HEADER, RECORD_HEADER, capture, close, records, shared, tables_of};
+use super::support::{
+    FILE_HEADER, RECORD_HEADER, capture, close, records, records_mut, shared, tables_of,
+};
 use super::wire::{Packet, pcap, tcp4};
 
 /// Ethernet, and where addresses begin in an IPv4 header.
@@ -397,4 +399,47 @@ fn a_link_filled_both_ways_has_the_rate_of_the_main_one() {
         close(shown[0].unwrap(), bps, 0.01);
         close(shown[1].unwrap(), utilisation, 0.01);
     }
+}
+
+/// What may carry one stream is no rival of itself, and which flows do nobody tells.
+#[test]
+fn flows_of_multipath_tcp_that_are_compared_are_told_of() {
+    let file = fs::File::open(capture("two-flows-cubic-bbr.pcap.zst")).unwrap();
+    let bytes = zstd::decode_all(file).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // Linux writes the window scale last, which makes room for MP_CAPABLE, without a key.
+    let with_options = |ports: &[u16]| {
+        let mut bytes = bytes.clone();
+        for record in records_mut(&mut bytes) {
+            let is_of = |port: &u16| {
+                let port = port.to_be_bytes();
+                record.windows(2).any(|two| two == port)
+            };
+            if ports.iter().any(is_of)
+                && let Some(place) = record.windows(3).rposition(|three| three == [1, 3, 3])
+            {
+                record[place..place + 4].copy_from_slice(&[30, 4, 0x01, 0x81]);
+            }
+        }
+        fs::write(folder.path().join("a.pcap"), bytes).unwrap();
+        run(folder.path(), &["a.pcap", "--out", "r.csv", "--no-charts"]).stderr
+    };
+    let told = "2 flows that are compared are of Multipath TCP";
+    let said = with_options(&[5001, 5002]);
+    assert!(said.contains(told), "{said}");
+    let flows = fs::read_to_string(folder.path().join("r.csv")).unwrap();
+    let column = flows
+        .lines()
+        .next()
+        .unwrap()
+        .split(',')
+        .position(|name| name == "multipath");
+    let values = flows
+        .lines()
+        .skip(1)
+        .map(|row| row.split(',').nth(column.unwrap()));
+    assert!(values.eq([Some("true"); 4]), "{flows}");
+    // One of them alone competes with the other.
+    let said = with_options(&[5001]);
+    assert!(!said.contains("Multipath"), "{said}");
 }

@@ -1,5 +1,7 @@
 //! The options of TCP.
 
+use std::num::NonZeroU16;
+
 use super::*;
 
 #[test]
@@ -8,7 +10,7 @@ fn options_are_read_up_to_the_first_that_lies() {
         2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 1, 3, 3, 15,
     ];
     let found = segment(RAW, &with_options(TcpFlags::SYN, &syn));
-    assert_eq!(found.syn.mss, Some(1460));
+    assert_eq!(found.syn.mss.map(NonZeroU16::get), Some(1460));
     assert_eq!(found.syn.window_scale, Some(14));
     assert!(found.syn.sack_permitted);
     assert_eq!(found.timestamps, Some(Timestamps { value: 1, echo: 2 }));
@@ -47,6 +49,25 @@ fn options_are_read_up_to_the_first_that_lies() {
             "{honest:?}"
         );
     }
+}
+
+#[test]
+fn a_syn_tells_of_multipath_tcp() {
+    // MP_CAPABLE of version 1 without a key, as a SYN has it.
+    let capable = [30, 4, 0x01, 0x81];
+    for (flags, is_told) in [
+        (TcpFlags::SYN, true),
+        (TcpFlags::SYN.with(TcpFlags::ACK), true),
+        (TcpFlags::ACK, false),
+    ] {
+        let found = segment(RAW, &with_options(flags, &capable));
+        assert_eq!(found.syn.multipath, is_told, "{flags:?}");
+    }
+    assert!(
+        !segment(RAW, &with_options(TcpFlags::SYN, &[2, 4, 5, 180]))
+            .syn
+            .multipath
+    );
 }
 
 /// The byte of IPv4 and of IPv6 that says how far a packet may go, and what a SYN with it tells of its sender.

@@ -1,3 +1,5 @@
+use std::num::NonZeroU16;
+
 use bytemuck::Zeroable;
 use proptest::prelude::*;
 
@@ -44,7 +46,7 @@ fn any_segment() -> impl Strategy<Value = Segment> {
                     sack.push(SackBlock { start, end });
                 }
                 let syn = SynOptions {
-                    mss,
+                    mss: mss.and_then(NonZeroU16::new),
                     ..SynOptions::default()
                 };
                 Segment {

@@ -1,8 +1,10 @@
 //! Flows that compete, two by two, on the terminal.
 
+use std::collections::BTreeSet;
+
 use super::super::ends::mark;
 use super::tables::flows_table;
-use super::{duration, grouped, percent, rate};
+use super::{counted, duration, grouped, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
 use crate::metric;
 
@@ -47,6 +49,32 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
     }
     let texts = if several { 2 } else { 1 };
     flows_table(&header, &rows, texts..header.len()) + &not_shown(all, momentary)
+}
+
+/// Whether flows were compared that may carry one stream together.
+pub(super) fn subflows(capture: &CaptureAnalysis) -> Option<String> {
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    let paired = capture.pairs.paired.iter();
+    let paired = paired.filter_map(|&place| Some((place, flows.get(place)?)));
+    let of_multipath: BTreeSet<usize> = paired
+        .filter(|(_, flow)| {
+            let handshake = flow.connection().parts().handshake();
+            handshake.agreed(|opening| opening.options.multipath) == Some(true)
+        })
+        .map(|(place, _)| place)
+        .collect();
+    let are_subflows = |pair: &&Pair| {
+        let both = [pair.a, pair.b];
+        both.iter().all(|place| of_multipath.contains(place))
+            && flows[pair.a].connection_id != flows[pair.b].connection_id
+    };
+    let pairs = capture.pairs.pairs.iter().filter(are_subflows).count();
+    (pairs > 0).then(|| {
+        format!(
+            "{} that are compared are of Multipath TCP: where they are subflows of one connection they carry one stream and do not compete, which fness and Jain's index take them to; --filter keeps one of each connection",
+            counted(of_multipath.len() as u64, "flow")
+        )
+    })
 }
 
 /// That the table above has not all pairs, where it has not.

@@ -15,7 +15,7 @@ use crate::observe::Span;
 use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
-use super::{FLOWS_SHOWN, capacity, counted, delay, grouped, millis, nothing, volume};
+use super::{FLOWS_SHOWN, capacity, counted, delay, grouped, millis, nothing, pairs, volume};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -120,6 +120,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend((length_ns > 0).then(|| coarse(capture)).flatten());
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
+    said.extend(pairs::subflows(capture));
     said.extend(queue_never_empty(capture));
     said.extend(window_behind(capture));
     said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));

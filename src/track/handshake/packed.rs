@@ -1,5 +1,7 @@
 //! A handshake in as few bytes as it takes, for connections that have ended.
 
+use std::num::NonZeroU16;
+
 use thin_vec::ThinVec;
 
 use super::{Closing, Confirmation, EcnSetup, Handshake, Opening};
@@ -152,9 +154,10 @@ impl Before {
 impl Opening {
     fn put_bits(&self, bits: &mut Bits) {
         let SynOptions {
-            mss,
+            mss: _,
             window_scale,
             sack_permitted,
+            multipath,
             ttl_above_64,
         } = self.options;
         for is_set in [
@@ -162,8 +165,8 @@ impl Opening {
             self.header_cut,
             self.same_clock,
             sack_permitted,
+            multipath,
             ttl_above_64,
-            mss.is_some(),
             window_scale.is_some(),
             self.timestamps.is_some(),
         ] {
@@ -175,7 +178,7 @@ impl Opening {
 
     fn numbers(&self, before: Before) -> [u64; OPENING_NUMBERS] {
         let timestamps = self.timestamps.unwrap_or(Timestamps { value: 0, echo: 0 });
-        let mss = u64::from(self.options.mss.unwrap_or(0));
+        let mss = u64::from(self.options.mss.map_or(0, NonZeroU16::get));
         [
             zigzag(self.at.since(before.at)),
             self.isn.0.into(),
@@ -194,8 +197,8 @@ impl Opening {
             header_cut,
             same_clock,
             sack_permitted,
+            multipath,
             ttl_above_64,
-            has_mss,
             has_scale,
             has_timestamps,
         ] = [(); 8].map(|()| bits.take_flag());
@@ -209,9 +212,10 @@ impl Opening {
             at: before.at.plus_ns(unzigzag(at)),
             isn: Seq(isn as u32),
             options: SynOptions {
-                mss: has_mss.then_some(lens as u16),
+                mss: NonZeroU16::new(lens as u16),
                 window_scale: has_scale.then_some(scale),
                 sack_permitted,
+                multipath,
                 ttl_above_64,
             },
             payload_len: (lens >> 16) as u16,
@@ -241,7 +245,7 @@ mod tests {
         let options = proptest::option::of(any::<(u16, u32, u32)>());
         let scale = proptest::option::of(any::<u8>());
         let ecn = [EcnSetup::None, EcnSetup::Classic, EcnSetup::Accurate];
-        let flags = any::<[bool; 6]>();
+        let flags = any::<[bool; 7]>();
         let numbers = (number(), any::<u32>(), any::<(u16, u16)>());
         let all = (
             options,
@@ -255,9 +259,10 @@ mod tests {
                 at: CaptureTime::from_ns(at.cast_signed()),
                 isn: Seq(isn),
                 options: SynOptions {
-                    mss: options.map(|(mss, ..)| mss).filter(|_| flags[4]),
+                    mss: options.and_then(|(mss, ..)| NonZeroU16::new(mss)),
                     window_scale,
                     sack_permitted: flags[0],
+                    multipath: flags[6],
                     ttl_above_64: flags[5],
                 },
                 payload_len,

@@ -43,6 +43,9 @@ use crate::capture::{LinkType, Record};
 use crate::time::CaptureTime;
 use rest::Rest;
 
+/// IP bytes of a usual full packet: what Ethernet carries.
+pub(crate) const FULL_PACKET_LEN: u32 = 1500;
+
 /// Which TCP header of a packet that was tunnelled counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TunnelLayer {

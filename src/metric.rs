@@ -21,7 +21,7 @@ mod harm;
 pub mod split;
 pub mod stats;
 
-pub use balance::{Balance, BalanceWeights, balance};
+pub use balance::{Balance, BalanceWeights, balance, bdp_bytes};
 pub use dispersion::{
     Dispersion, Link, STEPS_MIN, Step, carries, is_interleaved, shared_link, tick_ns,
 };

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+/// A second, in nanoseconds.
+pub(crate) const SECOND_NS: i64 = 1_000_000_000;
+
 /// An instant as the capture stamped it, in nanoseconds since the Unix epoch.
 ///
 /// Range: less than 2^62 ns before or after the epoch (the years 1824 to 2116), which holds whatever
@@ -74,7 +77,7 @@ impl Default for CaptureTime {
 /// Seconds since the Unix epoch, to the nanosecond, as `tcpdump -tt` has them: `1700000000.000000001`.
 impl fmt::Display for CaptureTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NS_PER_S: u64 = 1_000_000_000;
+        const NS_PER_S: u64 = SECOND_NS.unsigned_abs();
         let ns = self.as_ns();
         let (s, rest) = (ns.unsigned_abs() / NS_PER_S, ns.unsigned_abs() % NS_PER_S);
         f.pad_integral(ns >= 0, "", &format!("{s}.{rest:09}"))

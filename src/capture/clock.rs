@@ -1,9 +1,7 @@
 //! Ticks of a capture file → nanoseconds since the epoch, in integers.
 
 use super::TimeResolution;
-use crate::time::CaptureTime;
-
-const NS_PER_SECOND: i64 = 1_000_000_000;
+use crate::time::{CaptureTime, SECOND_NS};
 
 /// The clock of one pcapng interface: how long its ticks are, and what they count from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +38,7 @@ impl Clock {
         };
         Self {
             scale,
-            offset_ns: i128::from(offset_seconds) * i128::from(NS_PER_SECOND),
+            offset_ns: i128::from(offset_seconds) * i128::from(SECOND_NS),
         }
     }
 
@@ -63,7 +61,7 @@ impl Clock {
         let ns = match self.scale {
             Scale::Multiply(ns_per_tick) => ticks * i128::from(ns_per_tick),
             Scale::Divide(ticks_per_ns) => ticks / i128::from(ticks_per_ns),
-            Scale::Shift(bits) => (ticks * i128::from(NS_PER_SECOND)) >> bits,
+            Scale::Shift(bits) => (ticks * i128::from(SECOND_NS)) >> bits,
             Scale::Nothing => 0,
         };
         let ns = (ns + self.offset_ns).clamp(i128::from(i64::MIN), i128::from(i64::MAX));
@@ -84,7 +82,7 @@ pub(super) fn resolution_from_option(value: u8) -> TimeResolution {
 /// may exceed a second (some writers do not carry). The largest values stay below 2^62.
 #[inline]
 pub(super) fn pcap_time(seconds: u32, fraction: u32, ns_per_unit: i64) -> CaptureTime {
-    CaptureTime::from_ns(i64::from(seconds) * NS_PER_SECOND + i64::from(fraction) * ns_per_unit)
+    CaptureTime::from_ns(i64::from(seconds) * SECOND_NS + i64::from(fraction) * ns_per_unit)
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub fn balance(
     retransmitted_bytes: u64,
     weights: BalanceWeights,
 ) -> Option<Balance> {
-    let bdp_bytes = capacity_bps * delay_ns_min / 8e9;
+    let bdp_bytes = bdp_bytes(capacity_bps, delay_ns_min);
     let weight = weights.alpha + weights.beta + weights.gamma;
     let goodput = ratio(goodput_bps, capacity_bps)?;
     let delay = ratio(delay_ns_min, delay_ns)?;
@@ -66,6 +66,12 @@ pub fn balance(
         retransmission,
         pm,
     })
+}
+
+/// Bandwidth-delay product, in bytes: what a path holds without a queue.
+#[must_use]
+pub fn bdp_bytes(capacity_bps: f64, delay_ns_min: f64) -> f64 {
+    capacity_bps * delay_ns_min / 8e9
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::series::Bin;
+use crate::time::SECOND_NS;
 
 /// The queueing delay that stayed, in ns: over all bins with RTT samples, the mean of the smallest
 /// in each, less `floor_ns`, the smallest of all. `None` without samples.
@@ -76,8 +77,6 @@ fn most_delivered(bytes: &[(i64, (u64, u64))], bin_ns: i64) -> Option<f64> {
     let seconds = window as f64 * bin_ns as f64 / 1e9;
     (most > 0).then(|| most as f64 * 8.0 / seconds)
 }
-
-const SECOND_NS: i64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {

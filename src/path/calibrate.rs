@@ -9,6 +9,7 @@ use super::probe::TOLERANCE_NS;
 use super::spool::{Kind, Note, Signs, Spool};
 use super::steps::{self, Matched, Steps};
 use super::threads;
+use crate::decode::FULL_PACKET_LEN;
 
 /// What must be known before queues and delays can be told.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +38,7 @@ impl Calibration {
     /// What sending a full packet takes on the way forward (0) or back (1), in ns; 0 where no rate
     /// is known.
     pub(super) fn sending_ns(&self, way: usize) -> f64 {
-        self.rates_bps[way].map_or(0.0, |bps| sending_ns(FULL_PACKET, bps))
+        self.rates_bps[way].map_or(0.0, |bps| sending_ns(FULL_PACKET_LEN, bps))
     }
 
     /// The times of a note by the first point's clock.
@@ -287,6 +288,3 @@ fn measure_way(
 
 /// The first without knowing what sending takes, the second with the links as the first shows them.
 const ROUNDS: usize = 2;
-
-/// IP bytes of a usual full packet.
-const FULL_PACKET: u32 = 1500;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::losses::DroppedPacket;
 use super::queue::Amount;
+use crate::decode::FULL_PACKET_LEN;
 
 /// What a queue holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -318,8 +319,7 @@ fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
 /// Bytes that queues add to those of IP: none; the header of PPP, as simulators have it; that of Ethernet, as Linux
 /// counts, also with a VLAN tag.
 const HEADERS: [u64; 4] = [0, 2, 14, 18];
-/// IP bytes of a usual full packet.
-const PACKET_BYTES: u64 = 1500;
+const PACKET_BYTES: u64 = FULL_PACKET_LEN as u64;
 /// Of the bytes of frames of offload so many-th are headers that are not in them: 66 beside 1448.
 const FRAME_HEADERS: u64 = 20;
 /// Drops from which on a limit is believed to be one.

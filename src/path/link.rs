@@ -1,6 +1,7 @@
 //! The link behind the queue: its rate, and where the second point stands (METRICS.md B5).
 
 use super::envelope::LARGE_MIN;
+use crate::metric;
 
 /// Where packets are stamped when they have left the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -283,9 +284,8 @@ impl Served {
         if idle || self.samples.seen == 0 && !self.is_shown_by_small() {
             return None;
         }
-        let over_all = self.bytes as f64 * 8e9 / self.ns as f64;
         let middle_bps = self.middle_bps().filter(|_| !self.is_uneven());
-        Some(middle_bps.unwrap_or(over_all))
+        middle_bps.or_else(|| metric::rate_bps(self.bytes, self.ns))
     }
 }
 

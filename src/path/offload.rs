@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::num::NonZeroU16;
 
 use super::sighting::FlowKey;
-use crate::decode::{Segment, TcpFlags};
-
-/// IP length above which a frame holds several packets, where the other point's are smaller.
-const PACKET_LEN: u32 = 1500;
+use crate::decode::{FULL_PACKET_LEN, Segment, TcpFlags};
 
 /// So many packets of one length, the largest that was seen where none may be larger, are no ends of messages.
 const ALIKE_MIN: u32 = 8;
@@ -66,7 +63,7 @@ impl Sizes {
     #[inline]
     fn see_data(&mut self, ip_len: u32) {
         self.len_max = self.len_max.max(ip_len);
-        if (self.packet_max..=PACKET_LEN).contains(&ip_len) {
+        if (self.packet_max..=FULL_PACKET_LEN).contains(&ip_len) {
             if ip_len > self.packet_max {
                 (self.packet_max, self.packets) = (ip_len, 0);
             }
@@ -108,7 +105,7 @@ pub(super) fn pieces(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, P
     let pieces = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
         let [one, other] = of_flow.map(|sizes| sizes.len_max);
         let (small, large) = (one.min(other), one.max(other));
-        let is_merged = large > small && large > PACKET_LEN;
+        let is_merged = large > small && large > FULL_PACKET_LEN;
         let taken = sizes.get(&flow.reversed()).into_iter().flatten();
         let mss = taken.filter_map(|sizes| sizes.mss).min();
         let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
@@ -124,7 +121,7 @@ pub(super) fn pieces(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, P
         if !is_merged {
             return None;
         }
-        if small <= allowed || allowed > PACKET_LEN {
+        if small <= allowed || allowed > FULL_PACKET_LEN {
             return cut_at(small.min(allowed));
         }
         let alone = of_flow.iter().map(|sizes| sizes.packet_max).max()?;
@@ -146,7 +143,7 @@ pub(super) fn merged_datagrams(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> u64 {
     let is_merged = |of_flow: &&[Sizes; 2]| {
         let [one, other] = of_flow.map(|sizes| sizes.datagram_max);
         let (small, large) = (one.min(other), one.max(other));
-        small > 0 && large > small && large > PACKET_LEN
+        small > 0 && large > small && large > FULL_PACKET_LEN
     };
     sizes.values().filter(is_merged).count() as u64
 }

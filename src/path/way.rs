@@ -8,6 +8,7 @@ use super::link::{Dispersion, Link, Passed, TapPlace, sending_ns};
 use super::losses::{self, DropCause, DropPattern, DroppedPacket, Episode};
 use super::queue::{Amount, QueueBin, Sweep};
 use crate::metric;
+use crate::time::SECOND_NS;
 
 /// What happened to the packets that went one way between two points.
 #[derive(Clone, Debug)]
@@ -174,7 +175,7 @@ impl Way {
     #[must_use]
     pub fn utilisation(&self, rate_bps: f64) -> Option<f64> {
         let bytes: u64 = self.bins.iter().map(|bin| bin.left.bytes).sum();
-        metric::utilisation(bytes as f64 * 8e9 / self.duration_ns()? as f64, rate_bps)
+        metric::utilisation(metric::rate_bps(bytes, self.duration_ns()?)?, rate_bps)
     }
 
     /// Whether the link cannot have had this rate all the time: more left within a second than the rate allows, or
@@ -229,7 +230,7 @@ impl Way {
             }
             most = most.max(bytes);
         }
-        Some(most as f64 * 8e9 / window_ns as f64)
+        metric::rate_bps(most, window_ns)
     }
 
     /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it, or
@@ -564,9 +565,6 @@ fn most_counted(bins: &[QueueBin], header: u64) -> Amount {
     let most = bins.iter().map(|bin| bin.max_with_headers(header));
     most.fold(Amount::default(), Amount::at_least)
 }
-
-/// For so long a rate is sustained.
-const SECOND_NS: i64 = 1_000_000_000;
 
 /// Part by which what leaves, or waits, disagrees with a constant rate: on links of one it is a hundredth.
 const VARIES: f64 = 0.05;

@@ -3,10 +3,12 @@
 use super::import::{ImportErrorKind, MeasuredTable};
 use super::manifest::suggestion;
 use super::units::{Dimension, parse};
+use crate::decode::FULL_PACKET_LEN;
+use crate::metric;
 use crate::time::CaptureTime;
 
 /// Bytes of a packet where a buffer is counted in packets: the usual MTU.
-pub const PACKET_BYTES: f64 = 1500.0;
+pub const PACKET_BYTES: f64 = FULL_PACKET_LEN as f64;
 
 /// What a run took place under, as far as the manifest says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +47,10 @@ impl Conditions {
     /// Bandwidth-delay product in bytes.
     #[must_use]
     pub fn bdp_bytes(&self) -> Option<f64> {
-        Some(self.capacity_bps()? * self.base_rtt_ns? as f64 / 8e9)
+        Some(metric::bdp_bytes(
+            self.capacity_bps()?,
+            self.base_rtt_ns? as f64,
+        ))
     }
 
     /// The buffer in bytes; packets count [`PACKET_BYTES`] each.

@@ -9,9 +9,7 @@ use crate::analyze::{
 };
 use crate::metric;
 use crate::observe::Wanted;
-
-/// Capacity is told from seconds.
-const SECOND_NS: i64 = 1_000_000_000;
+use crate::time::SECOND_NS;
 
 /// What is worked out of a whole capture, for its row and those of its flows and pairs.
 #[derive(Debug)]

@@ -71,12 +71,12 @@ mod tests {
     #[test]
     fn what_a_panic_said_is_told() {
         assert_eq!(attempt(|| 1), Ok(1));
-        let none: Option<u8> = None;
+        let axis = "axis";
         assert_eq!(
             attempt(|| panic!("no room")),
             Err::<(), _>("no room".into())
         );
-        let said = attempt(|| none.expect(&format!("no {}", "axis")));
+        let said: Result<(), String> = attempt(|| panic!("no {axis}"));
         assert_eq!(said, Err("no axis".into()));
         let said: Result<(), String> = attempt(|| std::panic::panic_any(1));
         assert_eq!(said, Err("it panicked".into()));

@@ -1,6 +1,7 @@
 //! What bears on numbers that rest on the capacity given.
 
-use crate::analyze::{CaptureAnalysis, Config, DeliveredMost, Flow, LinkRates};
+use crate::analyze::{CaptureAnalysis, Config, Delivered, DeliveredMost, Flow, LinkRates};
+use crate::metric;
 use crate::table::pm_mean;
 
 use super::{counted, delay, rate, volume};
@@ -10,8 +11,9 @@ pub(super) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String
     let Some(capacity) = config.capacity else {
         return Vec::new();
     };
-    let delivered = capture.delivered_towards_capacity();
-    let goodput_bps = delivered.and_then(|delivered| delivered.goodput_bps());
+    let goodput_bps = capture
+        .delivered_towards_capacity()
+        .and_then(Delivered::goodput_bps);
     let fits = match goodput_bps {
         Some(bps) => {
             overfull((bps, capacity.bps)).or_else(|| oversized(capture, config, capacity.bps))
@@ -62,7 +64,7 @@ fn outrun(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Opti
     Some(format!(
         "the balanced metric (`pm`) of {sender} > {receiver} is {pm:.1}, as in bins of {} more was repeated than the path holds, {}, by the capacity and its smallest round-trip time{others}; --bin as long as a round trip keeps it above that",
         delay(config.bin_ns as f64),
-        volume((capacity_bps * rtt_ns as f64 / 8e9) as u64)
+        volume(metric::bdp_bytes(capacity_bps, rtt_ns as f64) as u64)
     ))
 }
 

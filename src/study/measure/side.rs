@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Run;
 use crate::analyze::LinkSide;
+use crate::metric;
 
 /// Parts of the capacity that a link may show: packets have headers.
 const SHOWN: [f64; 2] = [0.9, 1.2];
@@ -40,8 +41,9 @@ impl Run<'_> {
                 self.capacity_bps(start, start.plus_ns(self.bin_ns()))
             });
             let capacity_bps = capacities.reduce(f64::max);
-            let bps = bytes as f64 * 8e9 / self.bin_ns() as f64;
-            capacity_bps.is_some_and(|capacity_bps| bps > BIN_ABOVE * capacity_bps)
+            let bps = metric::rate_bps(bytes, self.bin_ns());
+            bps.zip(capacity_bps)
+                .is_some_and(|(bps, capacity_bps)| bps > BIN_ABOVE * capacity_bps)
         })
     }
 }

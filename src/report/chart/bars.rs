@@ -17,6 +17,9 @@ use super::style::Style;
 /// The widest that names may get, as a share of the width.
 const NAMES_MAX: f64 = 0.35;
 
+/// The least that what is drawn gets where it would get more beside briefer texts, as a share of the width.
+const PANEL_MIN: f64 = 0.3;
+
 /// The most ticks of the horizontal axis, which has about half of the width.
 fn ticks(style: Style) -> usize {
     style.size.ticks_across(0.55)
@@ -32,6 +35,8 @@ struct Bar {
     mean: Option<f64>,
     /// Written beside it.
     text: String,
+    /// Written where that leaves no room for what is drawn.
+    brief: Option<String>,
 }
 
 /// The rows of one capture.
@@ -124,6 +129,21 @@ impl Rows {
         }
     }
 
+    fn texts_width(&self) -> f64 {
+        let widths = self.bars().map(|bar| text_width(&bar.text, LABEL));
+        widths.fold(0.0, f64::max)
+    }
+
+    /// Takes the briefer texts, if all have one.
+    fn take_brief(&mut self) -> bool {
+        let have_all = self.bars().all(|bar| bar.brief.is_some());
+        let bars = self.groups.iter_mut().flat_map(|group| &mut group.bars);
+        for bar in bars.filter(|_| have_all) {
+            bar.text = bar.brief.take().unwrap_or_default();
+        }
+        have_all
+    }
+
     fn extent(&self) -> Option<(f64, f64)> {
         let min = self.bars().map(|bar| bar.range.0).reduce(f64::min)?;
         Some((min, self.bars().map(|bar| bar.range.1).reduce(f64::max)?))
@@ -185,6 +205,7 @@ fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Optio
             range: (0.0, bps),
             mean: None,
             text: Quantity::GOODPUT.format(bps),
+            brief: None,
         },
     );
     let (_, max) = rows.extent()?;
@@ -200,6 +221,7 @@ fn goodput_in(scenes: &[Scene<'_>], options: &ChartOptions, room: Room) -> Optio
         .collect();
     let figure = Figure {
         title: "Goodput by flow",
+        brief: "Goodput by flow",
         legend: &legend,
         x,
         reference,
@@ -222,6 +244,7 @@ fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas>
             range: (overhead.min(0.0), overhead.max(0.0)),
             mean: None,
             text: Quantity::OVERHEAD.format(overhead),
+            brief: None,
         },
     );
     let (min, max) = rows.extent()?;
@@ -232,6 +255,7 @@ fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas>
     let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));
     let figure = Figure {
         title: "Overhead by flow",
+        brief: "Overhead by flow",
         legend: &[],
         x,
         reference: None,
@@ -260,6 +284,7 @@ fn rtt_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
             range: (min, max),
             mean: Some(mean),
             text,
+            brief: Some(Quantity::RTT.format(mean)),
         }
     });
     let (min, max) = rows.extent()?;
@@ -276,6 +301,7 @@ fn rtt_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
     ];
     let figure = Figure {
         title: "RTT by flow (smallest · mean · largest)",
+        brief: "RTT by flow (mean)",
         legend: &legend,
         x,
         reference: None,
@@ -289,6 +315,8 @@ const RANGE: Colour = Colour::SKY;
 /// What is around rows.
 struct Figure<'a> {
     title: &'a str,
+    /// With the briefer texts of rows.
+    brief: &'a str,
     legend: &'a [(Swatch, String)],
     x: Axis,
     /// A value that all are compared with, and its line.
@@ -298,21 +326,25 @@ struct Figure<'a> {
 impl Figure<'_> {
     /// Draws rows below each other.
     fn draw(self, style: Style, mut rows: Rows, room: Room) -> Canvas {
-        let title = match rows.groups.as_mut_slice() {
-            // As in the charts of a capture.
-            [alone] => format!("{} – {}", self.title, std::mem::take(&mut alone.title)),
-            _ => self.title.to_owned(),
-        };
         let names = rows
             .bars()
             .map(|bar| text_width(&bar.name, LABEL))
             .fold(0.0, f64::max)
             .min(NAMES_MAX * style.size.width());
         rows.shorten_names(names);
-        let values = rows
-            .bars()
-            .map(|bar| text_width(&bar.text, LABEL))
-            .fold(0.0, f64::max);
+        let left = MARGIN + names + 18.0;
+        let right = |rows: &Rows| style.size.width() - MARGIN - rows.texts_width() - 16.0;
+        let is_narrow = right(&rows) - left < PANEL_MIN * style.size.width();
+        let title = if is_narrow && rows.take_brief() {
+            self.brief
+        } else {
+            self.title
+        };
+        let title = match rows.groups.as_mut_slice() {
+            // As in the charts of a capture.
+            [alone] => format!("{title} – {}", std::mem::take(&mut alone.title)),
+            _ => title.to_owned(),
+        };
         let titled = rows.groups.iter().filter(|group| !group.title.is_empty());
         let height = titled.count() as f64 * GROUP + rows.n as f64 * room.height;
         let mut canvas = Canvas::new(style, 0.0);
@@ -320,9 +352,9 @@ impl Figure<'_> {
         canvas.height = (top + height + 12.0 + X_AXIS_HEIGHT + 16.0).ceil();
         let panel = Panel {
             rim: MARGIN,
-            left: MARGIN + names + 18.0,
+            left,
             top,
-            right: canvas.width - MARGIN - values - 16.0,
+            right: right(&rows),
             bottom: top + height + 12.0,
             x: self.x,
             y: Axis::tight(Quantity::FNESS, 0.0, 1.0, 1),
@@ -410,6 +442,8 @@ pub(super) fn draw_grid(canvas: &mut Canvas, panel: &Panel) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::chart::Size;
+    use crate::report::chart::canvas::Shape;
 
     fn group(title: &str, flows: &[&str]) -> Group {
         let bar = |name: &&str| Bar {
@@ -417,10 +451,53 @@ mod tests {
             range: (0.0, 1.0),
             mean: None,
             text: "1".to_owned(),
+            brief: None,
         };
         Group {
             title: title.to_owned(),
             bars: flows.iter().map(bar).collect(),
+        }
+    }
+
+    /// The names of IPv6 and round-trip times in several units would leave a fifth of a column to the bars.
+    #[test]
+    fn where_names_and_numbers_are_long_the_mean_alone_stands_beside_bars() {
+        let long = "2.00 µs · 1.62 ms · 15.3 ms";
+        for (size, title, text) in [
+            (Size::OneColumn, "RTT (mean) – a", "1.62 ms"),
+            (Size::TwoColumns, "RTT (all) – a", long),
+        ] {
+            let mut group = group("a", &["2001:…:7999 → [2001:…:7334]:47200"]);
+            group.bars[0].text = long.to_owned();
+            group.bars[0].brief = Some("1.62 ms".to_owned());
+            let rows = Rows {
+                groups: vec![group],
+                captures: 1,
+                note: String::new(),
+                n: 1,
+            };
+            let figure = Figure {
+                title: "RTT (all)",
+                brief: "RTT (mean)",
+                legend: &[],
+                x: Axis::linear(Quantity::RTT, 0.0, 1.0, 3),
+                reference: None,
+            };
+            let style = Style {
+                size,
+                ..Style::default()
+            };
+            let room = Room {
+                rows: 10,
+                height: 38.0,
+            };
+            let canvas = figure.draw(style, rows, room);
+            let texts = canvas.shapes.iter().filter_map(|shape| match shape {
+                Shape::Text { text, .. } => Some(text.as_str()),
+                _ => None,
+            });
+            let texts: Vec<&str> = texts.collect();
+            assert!(texts.contains(&title) && texts.contains(&text), "{texts:?}");
         }
     }
 

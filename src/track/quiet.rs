@@ -195,7 +195,8 @@ impl HalfFlow {
 
     /// An ACK that stays where it is and reports more at the end of a range, as nearly all do while a hole is open.
     /// `false`, and nothing changed, when that is not all there is to it.
-    #[inline(always)]
+    // By itself: what all other packets need stays in registers.
+    #[inline(never)]
     fn on_next_sack<P: Plain, S: FlowSink>(
         &mut self,
         dir: Direction,

@@ -403,9 +403,9 @@ impl HalfFlow {
             && !self.sack.are_cut()
     }
 
-    /// Whether neither data passed nor any ACK for two round trips before the left edge, at `start`, does at `at`, and so
-    /// long after the last progress, whatever SACK told before: what an ACK asks for comes a round trip and a quarter
-    /// later at most (RFC 8985 section 6.2). Without timestamps queues on the way to its sender do not show.
+    /// Whether neither data passed nor any ACK for two round trips before the left edge, at `start`, does at `at`, whatever
+    /// SACK told before: what an ACK asks for comes a round trip and a quarter later at most (RFC 8985 section 6.2).
+    /// Without timestamps queues on the way to its sender do not show.
     fn is_edge_silent(&self, start: i64, at: CaptureTime) -> bool {
         let (Some(_), Some(reaction_ns)) = (self.delays.downstream.min_ns(), self.reaction_ns())
         else {
@@ -416,7 +416,6 @@ impl HalfFlow {
         self.una == Some(start)
             && self.sack.are_seen
             && self.echoes.newest().is_some()
-            && is_long_since(self.times.progress_at)
             && is_long_since(self.times.data_at)
             && is_long_since(self.times.heard_at)
     }

@@ -77,15 +77,17 @@ fn what_is_repeated_again_within_a_round_trip_was_given_up() {
 #[test]
 fn a_timer_runs_out_though_its_repeat_is_acknowledged_by_then() {
     // What follows was not repeated before, and is the timer's.
-    let reason = |before: &str, needless: &str, told: &str| {
+    let reason_of = |before: &str, sent: &str, needless: &str, told: &str| {
         repeated(&format!(
             "{before}
-             143 A>B data 7000..8000 id 13
+             143 A>B data {sent} id 13
              163 B>A ack 5000 sack {told}
              164 A>B data {needless} id 14
              165 A>B data 5000..6000 id 15"
         ))
     };
+    let reason =
+        |before: &str, needless: &str, told: &str| reason_of(before, "7000..8000", needless, told);
     let known = "6000..7000";
     let again = "140 A>B data 1000..2000 id 10";
     assert_eq!(reason(again, "0..1000", known), Some(Reason::Timeout));
@@ -93,6 +95,10 @@ fn a_timer_runs_out_though_its_repeat_is_acknowledged_by_then() {
     // It may have been told of by what was sent later.
     let later = "6000..8000";
     assert_eq!(reason(again, "0..1000", later), Some(Reason::Fast));
+    // When that was sent which never passed here nobody knows.
+    let with_unseen = |told: &str| reason_of(again, "8000..9000", "0..1000", told);
+    assert_eq!(with_unseen(later), Some(Reason::Fast));
+    assert_eq!(with_unseen(known), Some(Reason::Timeout));
     // Or by what was sent later below it.
     let lower = |first: &str, second: &str| {
         repeated(&format!(
@@ -138,6 +144,26 @@ fn a_silence_of_two_round_trips_is_a_timers_whatever_was_told_before() {
         .map(|line| line.split(" ts ").next().unwrap().to_owned() + "\n")
         .collect::<String>();
     assert_eq!(last_reason(&untimed), Some(Reason::Fast));
+}
+
+#[test]
+fn a_silence_of_two_round_trips_is_none_where_answers_take_longer() {
+    // An answer took 10 ms, and then 100.
+    let reason = |ms: u32| {
+        last_reason(&opened(&format!(
+            "60 A>B data 0..1000 ack 0 ts 60/1
+             61 A>B data 1000..2000 ack 0 ts 61/1
+             80 B>A ack 1000 ts 80/60
+             81 B>A ack 2000 ts 81/61
+             90 A>B data 2000..3000 ack 0 ts 90/80
+             181 A>B data 3000..4000 ack 0 ts 181/81
+             182 A>B data 4000..5000 ack 0 ts 182/81
+             201 B>A ack 2000 sack 3000..4000 ts 201/61
+             {ms} A>B data 2000..3000 ack 0 ts {ms}/201"
+        )))
+    };
+    assert_eq!(reason(320), Some(Reason::Fast));
+    assert_eq!(reason(350), Some(Reason::Timeout));
 }
 
 /// A segment each 10 ms, of which 1000..2000 is lost before it comes here, and so is 5000..6000, with the ACKs of a round trip

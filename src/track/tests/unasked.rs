@@ -138,6 +138,11 @@ fn a_silence_of_two_round_trips_is_a_timers_whatever_was_told_before() {
     assert_eq!(last_reason(&data), Some(Reason::Fast));
     let ack = with("140 B>A ack 1000 sack 2000..4000 ts 140/60");
     assert_eq!(last_reason(&ack), Some(Reason::Fast));
+    // A timer begins with the lowest bytes.
+    let above = reason(187)
+        .replace("111 B>A", "93 A>B data 4000..5000 ack 0 ts 93/80\n111 B>A")
+        .replace("187 A>B data 1000..2000", "187 A>B data 3000..4000");
+    assert_eq!(last_reason(&above), Some(Reason::Fast));
     // Queues on the way to the sender do not show.
     let untimed = reason(187)
         .lines()

@@ -65,10 +65,8 @@ impl HalfFlow {
             self.sack.are_seen = true;
             self.on_sack(dir, segment, ack, una, sink)
         };
-        let newly = (ack > una || una_before.is_none()).then(|| {
-            let acked_before = self.acked_bytes().unwrap_or(0);
-            self.payload_below(ack).saturating_sub(acked_before)
-        });
+        let moves = ack > una || una_before.is_none();
+        let newly = moves.then(|| self.newly_acked(ack));
         if let Some(newly) = newly {
             self.on_progress(dir, segment, ack, una, newly, highest_before, sink);
         } else if ack == una {

@@ -109,6 +109,13 @@ impl HalfFlow {
         self.una.map(|una| self.payload_below(una))
     }
 
+    /// Payload bytes that an ACK of `ack` covers and none before it did.
+    #[inline]
+    pub(super) fn newly_acked(&self, ack: i64) -> u64 {
+        self.payload_below(ack)
+            .saturating_sub(self.acked_bytes().unwrap_or(0))
+    }
+
     /// Data or a FIN passed, before which `told` bytes were acknowledged: what was taken for a FIN's number was a byte
     /// after all, or the other way round.
     #[cold]

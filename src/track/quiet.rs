@@ -283,9 +283,7 @@ impl HalfFlow {
             covered += 1;
         }
         self.take_window(dir, plain, ack, sink);
-        let bytes = self
-            .payload_below(ack)
-            .saturating_sub(self.payload_below(una));
+        let bytes = self.newly_acked(ack);
         self.una = Some(ack);
         if bytes > 0 || una < 0 {
             sink.acked_at_once(dir, &Acked { at, bytes, ack });

@@ -92,8 +92,9 @@ impl LiveSpacing {
     /// An ACK reported so many bytes more; 0 where that is not known, and then there is no step to it or from it.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, at: CaptureTime, bytes: u64) {
-        // Nor is the next step kept, so that nothing of this ACK is needed.
-        if self.acks.skip > 1 && bytes > 0 && self.acks.last_bytes > 0 {
+        // Nor is the next step kept, so that nothing of this ACK is needed. Where no step can begin with the one before,
+        // it counts in the place of the last that is passed over, which then does not.
+        if self.acks.skip > 1 && bytes > 0 {
             self.acks.skip -= 1;
             return;
         }
@@ -169,10 +170,11 @@ impl Steps {
         };
         if self.kept.len() == KEPT_MAX {
             // By an odd number, as packets often come in pairs.
-            for place in 0..KEPT_MAX / THIN as usize {
-                self.kept[place] = self.kept[place * THIN as usize];
+            let every = THIN as usize;
+            for place in 0..KEPT_MAX / every {
+                self.kept[place] = self.kept[place * every];
             }
-            self.kept.truncate(KEPT_MAX / THIN as usize);
+            self.kept.truncate(KEPT_MAX / every);
             self.every = self.every.saturating_mul(THIN);
         }
         self.kept.push(Step { ns, bytes });
@@ -215,6 +217,44 @@ mod tests {
             let again = Spacing::take(&mut &bytes[..], spacing.lens());
             prop_assert_eq!(again.data(), spacing.data());
             prop_assert_eq!(again.acks(), spacing.acks());
+        }
+    }
+
+    /// Steps between ACKs, by the number of the one that each begins with, of which the ACKs in `silent` do not tell
+    /// how much came: all are looked at, and then those chosen that are kept.
+    fn kept_of(acks: u32, silent: &[u32]) -> Vec<u32> {
+        let tells = |ack: &u32| !silent.contains(ack);
+        let steps: Vec<u32> = (0..acks - 1).filter(tells).collect();
+        let (mut kept, mut every) = (Vec::new(), 1);
+        let mut place = FIRST as usize;
+        while let Some(&step) = steps.get(place) {
+            if tells(&(step + 1)) {
+                if kept.len() == KEPT_MAX {
+                    kept = kept.into_iter().step_by(THIN as usize).collect();
+                    every *= THIN as usize;
+                }
+                kept.push(step);
+                place += every;
+            } else {
+                // The next one that can be.
+                place += 1;
+            }
+        }
+        kept
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn steps_are_chosen_as_if_all_were_looked_at(silent in prop::collection::vec(0_u32..3000, 0..200)) {
+            let mut spacing = LiveSpacing::default();
+            for ack in 0..3000 {
+                let bytes = if silent.contains(&ack) { 0 } else { 1448 };
+                spacing.on_ack(at(i64::from(ack * ack)), bytes);
+            }
+            let spacing = spacing.take_spacing();
+            let numbers = spacing.acks().iter().map(|step| (step.ns / 1000 - 1) / 2);
+            prop_assert_eq!(numbers.collect::<Vec<u32>>(), kept_of(3000, &silent));
         }
     }
 

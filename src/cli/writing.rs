@@ -168,13 +168,13 @@ impl<'a> Writing<'a> {
 fn say_undrawn(undrawn: &[String]) {
     /// The others will be for the same reason.
     const SHOWN: usize = 4;
-    let Some(more) = undrawn.len().checked_sub(1) else {
+    if undrawn.is_empty() {
         return;
-    };
-    for said in &undrawn[..undrawn.len().min(SHOWN)] {
+    }
+    for said in undrawn.iter().take(SHOWN) {
         terminal::say(&format!("warning: {said}"));
     }
-    let more = more.saturating_sub(SHOWN - 1);
+    let more = undrawn.len().saturating_sub(SHOWN);
     if more > 0 {
         terminal::say(&format!("warning: {more} more could not be drawn"));
     }

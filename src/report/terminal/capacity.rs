@@ -93,8 +93,8 @@ mod tests {
     use crate::analyze::Capacity;
     use crate::decode::Filter;
 
-    /// What is said of a capture, in bins of 10 s, with so much capacity.
-    fn said(name: &str, bps: f64, filter: Option<&str>) -> Vec<String> {
+    /// A capture analysed in bins of 10 s, with so much capacity.
+    fn analysed(name: &str, bps: f64, filter: Option<&str>) -> (Analysis, Config) {
         let config = Config {
             capacity: Some(Capacity { bps }),
             filter: filter.map(|filter| filter.parse::<Filter>().unwrap()),
@@ -102,28 +102,43 @@ mod tests {
             ..Config::default()
         };
         let analysis = Analysis::of([format!("testdata/captures/{name}")], &config);
-        warnings(&analysis.captures[0], &config)
+        (analysis, config)
+    }
+
+    fn said((analysis, config): &(Analysis, Config)) -> Vec<String> {
+        warnings(&analysis.captures[0], config)
     }
 
     #[test]
     fn a_capacity_that_fits_is_not_spoken_of() {
-        assert_eq!(said("drop-one.pcap", 20e6, None), [""; 0]);
+        assert_eq!(said(&analysed("drop-one.pcap", 20e6, None)), [""; 0]);
     }
 
     #[test]
     fn without_acks_a_capacity_tells_little() {
-        let said = said("drop-one.pcap", 20e6, Some("src host 10.77.0.1"));
+        let said = said(&analysed("drop-one.pcap", 20e6, Some("src host 10.77.0.1")));
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].starts_with("without ACKs, --capacity gives no utilisation"));
     }
 
     #[test]
     fn a_balanced_metric_below_0_is_told_why() {
-        let said = said("ipv6-loss.pcap.zst", 5e6, None);
+        let analysed = analysed("ipv6-loss.pcap.zst", 5e6, None);
+        let said = said(&analysed);
         assert_eq!(said.len(), 1, "{said:?}");
         let metric = "the balanced metric (`pm`) of [";
         assert!(said[0].starts_with(metric), "{said:?}");
-        let why = "is -3.5, as in bins of 10.0 s more was repeated than the path holds, 1.26 kB, by the capacity";
-        assert!(said[0].contains(why), "{said:?}");
+        // As the table of flows has it, and what 5 Mbit/s carry in the smallest round-trip time.
+        let (analysis, config) = &analysed;
+        let below = analysis.captures[0].flows().find_map(|flow| {
+            let pm = pm_mean(&flow, config).filter(|&pm| pm < 0.0)?;
+            Some((pm, flow.summary().rtt.ns_min()?))
+        });
+        let (pm, rtt_ns) = below.unwrap();
+        let held = volume((5e6 / 8.0 * (rtt_ns as f64 / 1e9)) as u64);
+        let why = format!(
+            "is {pm:.1}, as in bins of 10.0 s more was repeated than the path holds, {held}, by the capacity"
+        );
+        assert!(said[0].contains(&why), "{said:?}");
     }
 }

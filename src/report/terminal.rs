@@ -1,5 +1,6 @@
 //! The summary on the terminal; the only place that prints.
 
+mod alone;
 mod capacity;
 mod captured;
 pub(super) mod clocks;

@@ -458,3 +458,53 @@ fn completion_times_of_few_flows_are_said() {
         "{said}"
     );
 }
+
+/// What the longer flow sends before the shorter one begins, or when it has ended, is no matter of who gives way.
+#[test]
+fn flows_that_are_compared_while_one_is_not_there_are_told_of() {
+    // A sends from 1 s to 5 s; the later B goes on when A, the shorter, has ended.
+    let with = |later_ms: &[u64], options: &[&str]| {
+        let mut wire = Wire::default();
+        wire.flow([1, 3], 1001, steps(1000, 10, 5000));
+        for (port, &from_ms) in (1002..).zip(later_ms) {
+            wire.flow([2, 3], port, steps(from_ms, 10, 7000));
+        }
+        let folder = folder_with(wire);
+        let mut arguments = vec!["1.pcap", "--out", "r.csv", "--no-charts"];
+        arguments.extend(options);
+        let plain = run(folder.path(), &arguments).stderr;
+        (folder, plain)
+    };
+    let fness = "fness is over the time of the shorter flow";
+
+    let (folder, plain) = with(&[2500], &[]);
+    let told = "of which 1.500 s of 4.000 s pass without the other one: `--fness-window 0s+2s`";
+    assert!(plain.contains(&format!("{fness}, {told}")), "{plain}");
+    let study = |window: &str| {
+        write_study(folder.path(), window);
+        run(
+            folder.path(),
+            &["study", "s.toml", "--out", "s", "--no-charts"],
+        )
+        .stderr
+    };
+    let told = "1.pcap: its fness is over the time of the shorter flow, of which 1.500 s of 4.000 s";
+    let said = study("all");
+    assert!(said.contains(told), "{said}");
+    assert!(said.contains("`window = \"overlap\"` is"), "{said}");
+    let said = study("overlap");
+    assert!(!said.contains("shorter flow"), "{said}");
+
+    // What is advised leaves nothing to be told.
+    let (_, plain) = with(&[2500], &["--fness-window", "0s+2s"]);
+    assert!(!plain.contains("shorter flow"), "{plain}");
+    // A tenth of it changes little.
+    let (_, plain) = with(&[1400], &[]);
+    assert!(!plain.contains("shorter flow"), "{plain}");
+    let (_, plain) = with(&[1410], &[]);
+    assert!(plain.contains("410 s of 4.000 s pass"), "{plain}");
+    // Of three pairs two: B and C end together, and the shorter of them is within the other.
+    let (_, plain) = with(&[2500, 3000], &[]);
+    let told = "fness of 2 pairs is over the time of the shorter flow, of which 2.000 s of 4.000 s";
+    assert!(plain.contains(told), "{plain}");
+}

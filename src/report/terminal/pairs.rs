@@ -17,14 +17,7 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
     let (mut rows, mut all, mut momentary) = (Vec::new(), 0, 0);
     for (index, capture) in analysis.captures.iter().enumerate() {
         let flows: Vec<Flow<'_>> = capture.flows().collect();
-        let largest = largest_paired(capture, &flows);
-        let rivals = capture.pairs.pairs.iter().filter(|pair| {
-            [pair.a, pair.b]
-                .iter()
-                .all(|&place| flows[place].counts_beside(largest))
-                && flows[pair.a].connection_id != flows[pair.b].connection_id
-        });
-        for pair in rivals {
+        for pair in rivals(capture, &flows) {
             if pair.is_momentary(&flows) {
                 momentary += 1;
                 continue;
@@ -49,6 +42,28 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
     }
     let texts = if several { 2 } else { 1 };
     flows_table(&header, &rows, texts..header.len()) + &not_shown(all, momentary)
+}
+
+/// Pairs of which both count beside the largest flow, and that are not of one connection.
+fn rivals<'a>(
+    capture: &'a CaptureAnalysis,
+    flows: &'a [Flow<'a>],
+) -> impl Iterator<Item = &'a Pair> {
+    let largest = largest_paired(capture, flows);
+    capture.pairs.pairs.iter().filter(move |pair| {
+        [pair.a, pair.b]
+            .iter()
+            .all(|&place| flows[place].counts_beside(largest))
+            && flows[pair.a].connection_id != flows[pair.b].connection_id
+    })
+}
+
+/// Those of them that are compared for a round trip or longer, as the table has them.
+pub(super) fn compared<'a>(
+    capture: &'a CaptureAnalysis,
+    flows: &'a [Flow<'a>],
+) -> impl Iterator<Item = &'a Pair> {
+    rivals(capture, flows).filter(|pair| !pair.is_momentary(flows))
 }
 
 /// Whether flows were compared that may carry one stream together.

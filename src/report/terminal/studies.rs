@@ -10,6 +10,7 @@ use crate::study::{
 };
 use crate::time::CaptureTime;
 
+use super::alone;
 use super::capacity::overfull;
 use super::captured::captured;
 use super::lengths::{few_completions, windows_beyond_captures, windows_of_different_length};
@@ -32,6 +33,7 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         traces_beside_runs(results),
         silent_in_window(results),
         windows_beyond_captures(results),
+        alone::of_runs(results),
         windows_of_different_length(results),
         few_completions(results),
         refuted_buffers(results),

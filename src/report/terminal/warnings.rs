@@ -15,7 +15,9 @@ use crate::observe::Span;
 use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
-use super::{FLOWS_SHOWN, capacity, counted, delay, grouped, millis, nothing, pairs, volume};
+use super::{
+    FLOWS_SHOWN, alone, capacity, counted, delay, grouped, millis, nothing, pairs, volume,
+};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 
@@ -121,6 +123,7 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
     said.extend(pairs::subflows(capture));
+    said.extend(alone::of_pairs(capture, config));
     said.extend(queue_never_empty(capture));
     said.extend(window_behind(capture));
     said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));

@@ -483,7 +483,12 @@ pub enum Signal {
     WindowProbe,
     /// The sender's segment is more than one packet on the wire: captured before segmentation or
     /// after merging (offload).
-    SuperSegment,
+    SuperSegment {
+        /// Packets besides the first one.
+        further: u16,
+        /// Headers of each, of IP and TCP, in bytes.
+        headers_len: u16,
+    },
     /// SACK closed a hole for which no second copy passed here: reordered at the receiver.
     ReorderedAtReceiver,
 }

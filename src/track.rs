@@ -62,6 +62,7 @@ use std::hint::cold_path;
 
 use half::HalfFlow;
 use ids::Step;
+use merged_frames::super_segment;
 use packet_size::Mss;
 use quiet::on_quiet;
 use repair::Heard;
@@ -73,7 +74,7 @@ pub use handshake::{Closing, EcnSetup, Handshake, Opening};
 pub(crate) use succession::{SynPlace, SynSign};
 
 use crate::decode::{Plain, Segment, TcpFlags};
-use crate::event::{Direction, FlowSink, PacketArrival, Signal};
+use crate::event::{Direction, FlowSink, PacketArrival};
 use crate::seq::seq_len;
 use crate::time::CaptureTime;
 
@@ -439,7 +440,7 @@ impl Connection {
             }
         }
         if wire_packets > 1 {
-            sink.signal(dir, segment.at, Signal::SuperSegment);
+            sink.signal(dir, segment.at, super_segment(segment, wire_packets));
         }
         // Nearly always the next id, and nothing to find out.
         let mut step = step;

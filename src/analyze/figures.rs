@@ -160,6 +160,25 @@ impl<'a> FlowFigures<'a> {
         metric::overhead(self.outline().ip_bytes, self.state().acked_bytes?)
     }
 
+    /// Packets on the wire, as far as the MSS tells how many a frame of offload is (METRICS.md C7).
+    /// `incidents` are the flow's.
+    #[must_use]
+    pub fn wire_packets(&self, incidents: &Incidents) -> u64 {
+        self.outline().packets + incidents.merged_packets
+    }
+
+    /// IP bytes of these, each with headers of its own, in bytes (METRICS.md C7). `incidents` are the flow's.
+    #[must_use]
+    pub fn wire_ip_bytes(&self, incidents: &Incidents) -> u64 {
+        self.outline().ip_bytes + incidents.merged_headers_bytes
+    }
+
+    /// Overhead of these (METRICS.md O2); `None` where nothing was acked. `incidents` are the flow's.
+    #[must_use]
+    pub fn wire_overhead(&self, incidents: &Incidents) -> Option<f64> {
+        metric::overhead(self.wire_ip_bytes(incidents), self.state().acked_bytes?)
+    }
+
     /// Data packets lost between the sender and the vantage point (METRICS.md X3): the holes that
     /// a second copy filled or, where ids count up, the ids that were skipped, which also tells of
     /// lost tails and lost retransmissions. `incidents` are the flow's.

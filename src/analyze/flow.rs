@@ -186,6 +186,14 @@ impl<'a> Flow<'a> {
         self.figures().overhead()
     }
 
+    /// Overhead on the wire, where each packet of a frame of offload has headers of its own (METRICS.md O2); `None` where
+    /// nothing was acked.
+    #[must_use]
+    pub fn wire_overhead(&self) -> Option<f64> {
+        let figures = self.figures();
+        figures.wire_overhead(&figures.incidents())
+    }
+
     /// Data packets lost between the sender and the vantage point (METRICS.md X3): see [`FlowFigures::lost_upstream`].
     #[must_use]
     pub fn lost_upstream(&self) -> u64 {

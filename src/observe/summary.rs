@@ -165,6 +165,10 @@ pub struct Incidents {
     pub ece_echoes: u64,
     /// Data packets larger than the MSS: captured before segmentation or after merging.
     pub super_segments: u64,
+    /// Packets that these were on the wire besides the first of each (C7).
+    pub merged_packets: u64,
+    /// The headers of those, in bytes (C7).
+    pub merged_headers_bytes: u64,
     /// Packets whose length the frame alone says (C2).
     pub lengths_from_frame: u64,
     /// TCP headers that the snap length cut (Q1).
@@ -473,7 +477,14 @@ impl DirectionSummary {
             Signal::WindowFull => incidents.window_full += 1,
             Signal::KeepAlive => incidents.keepalives += 1,
             Signal::WindowProbe => incidents.window_probes += 1,
-            Signal::SuperSegment => incidents.super_segments += 1,
+            Signal::SuperSegment {
+                further,
+                headers_len,
+            } => {
+                incidents.super_segments += 1;
+                incidents.merged_packets += u64::from(further);
+                incidents.merged_headers_bytes += u64::from(further) * u64::from(headers_len);
+            }
             Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
         }
     }

@@ -407,7 +407,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         format!("{src} > {dst}"),
         flow.goodput_bps().map_or_else(dash, rate),
         volume(figures.goodput_bytes()),
-        flow.overhead().map_or_else(dash, percent),
+        flow.wire_overhead().map_or_else(dash, percent),
         rtt,
         of_tcp(summary.incidents().retransmitted_packets),
         of_tcp(summary.incidents().reordered_packets),

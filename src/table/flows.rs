@@ -202,10 +202,13 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "unique_bytes" "C4" Count |row| Some(row.tcp()?.figures.state().unique_bytes);
     "acked_bytes" "C5" Count |row| row.figures.state().acked_bytes;
     "unseen_bytes" "C6" Count |row| row.figures.unseen_bytes(row.opening().is_some());
+    "wire_packets" "C7" Count |row| Some(row.tcp()?.figures.wire_packets(row.odd()));
+    "wire_ip_bytes" "C7" Count |row| Some(row.tcp()?.figures.wire_ip_bytes(row.odd()));
     "goodput_bps" "G1" Real |row| row.goodput_bps;
     "goodput_basis" "G1" Name |row| row.goodput_bps.and(row.figures.goodput_interval_ns()).map(|(_, acked)| if acked { "acked" } else { "seen" });
     "throughput_bps" "G2" Real |row| row.figures.throughput_bps();
     "overhead" "O1" Real |row| row.figures.overhead();
+    "wire_overhead" "O2" Real |row| row.tcp()?.figures.wire_overhead(row.odd());
     "utilisation" "N5" Real |row| metric::utilisation(row.goodput_bps?, row.config.capacity?.bps);
     "completion_ns" "F1" Whole |row| row.figures.completion_ns();
     "handshake_rtt_ns" "F2" Whole |row| row.handshake().round_trip_ns().map(|(all, _, _)| all);

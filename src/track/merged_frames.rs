@@ -5,9 +5,19 @@ use super::ids::Step;
 use super::in_flight::Marks;
 use super::packet_size::Mss;
 use crate::decode::Segment;
+use crate::event::Signal;
 
 /// Packets looked at before one.
 const LATELY_MAX: usize = 64;
+
+/// What a frame tells that is so many packets on the wire: each has headers like those of the frame.
+pub(super) fn super_segment(segment: &Segment, packets: u16) -> Signal {
+    let headers_len = segment.ip_len.saturating_sub(segment.payload_len);
+    Signal::SuperSegment {
+        further: packets.saturating_sub(1),
+        headers_len: u16::try_from(headers_len).unwrap_or(u16::MAX),
+    }
+}
 
 impl HalfFlow {
     /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the

@@ -488,7 +488,8 @@ fn flows_that_are_compared_while_one_is_not_there_are_told_of() {
         )
         .stderr
     };
-    let told = "1.pcap: its fness is over the time of the shorter flow, of which 1.500 s of 4.000 s";
+    let told =
+        "1.pcap: its fness is over the time of the shorter flow, of which 1.500 s of 4.000 s";
     let said = study("all");
     assert!(said.contains(told), "{said}");
     assert!(said.contains("`window = \"overlap\"` is"), "{said}");

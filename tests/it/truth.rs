@@ -405,3 +405,55 @@ fn a_download_whose_acks_lost_options_to_the_snap_length_says_so() {
     assert_eq!(download.summary().incidents().headers_cut, 0);
     assert!(download.quality().contains(&Quality::HeadersCut));
 }
+
+/// Packets, IP bytes and overhead of what the server sends, each as it is on the wire.
+fn on_the_wire(path: &Path) -> (u64, u64, f64) {
+    let analysis = analyse(path);
+    let flow = analysis.captures[0].flows().max_by_key(Flow::payload_bytes);
+    let flow = flow.unwrap();
+    let (figures, incidents) = (flow.figures(), flow.summary().incidents().clone());
+    (
+        figures.wire_packets(&incidents),
+        figures.wire_ip_bytes(&incidents),
+        flow.wire_overhead().unwrap(),
+    )
+}
+
+/// C7, O2: the emulator counted 3,466 packets of the server, of 5,191,824 bytes, in 915 frames before segmentation, and
+/// 5,000,000 bytes of payload were acknowledged.
+#[test]
+fn frames_of_offload_count_as_the_packets_that_the_network_saw() {
+    let (packets, ip_bytes, overhead) = on_the_wire(&capture("segmentation-offload.pcap.zst"));
+    assert_eq!((packets, ip_bytes), (3466, 5_191_824));
+    assert!((overhead - 191_824.0 / 5e6).abs() < 1e-9, "{overhead}");
+    // Without offload there is nothing to take apart.
+    let path = capture("drop-one.pcap");
+    let analysis = analyse(&path);
+    let flow = analysis.captures[0].flows().max_by_key(Flow::payload_bytes);
+    let plain = flow.unwrap();
+    let (packets, ip_bytes, overhead) = on_the_wire(&path);
+    let counts = plain.summary();
+    assert_eq!((packets, ip_bytes), (counts.packets, counts.ip_bytes));
+    assert_eq!(Some(overhead), plain.overhead());
+}
+
+/// C7: of two points between which nothing is lost, one has frames of offload and the other has each packet.
+#[test]
+fn a_point_with_offload_tells_of_as_many_packets_as_one_without() {
+    for (scenario, merged, plain) in [
+        ("s8-tso", "sender", "ingress"),
+        ("s8-gro-ingress", "ingress", "sender"),
+        ("s8-gro-client", "client", "egress"),
+    ] {
+        let Some(folder) = shared("lab").map(|lab| lab.join(scenario)) else {
+            return;
+        };
+        let of_point = |point: &str| on_the_wire(&folder.join(format!("{point}.pcap.zst")));
+        let frames = analyse(&folder.join(format!("{merged}.pcap.zst")));
+        assert!(
+            frames.captures[0].quality().super_segments > 700,
+            "{scenario}"
+        );
+        assert_eq!(of_point(merged), of_point(plain), "{scenario}");
+    }
+}

@@ -296,7 +296,7 @@ impl DirectionSummary {
 }
 
 /// Numbers of the incidents.
-const INCIDENTS: usize = 33;
+const INCIDENTS: usize = 35;
 // Which of them are not 0 is said by a bit each.
 const _: () = assert!(INCIDENTS <= u64::BITS as usize);
 
@@ -351,6 +351,8 @@ numbers_of_incidents! {
     ce_marks;
     ece_echoes;
     super_segments;
+    merged_packets;
+    merged_headers_bytes;
     lengths_from_frame;
     headers_cut;
     clock_steps_back;

@@ -249,7 +249,7 @@ fn overhead_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas>
     );
     let (min, max) = rows.extent()?;
     if (scenes.iter()).any(|scene| scene.capture.quality().super_segments > 0) {
-        let merged = "of merged frames (offload) without the headers of all but one packet of each";
+        let merged = "of merged frames (offload) with the headers of each packet on the wire";
         rows.note = joined(&[rows.note, merged.to_owned()]);
     }
     let x = Axis::linear(Quantity::OVERHEAD, min, max.max(0.001), ticks(style));

@@ -53,7 +53,7 @@ impl BarValues {
         };
         Self {
             goodput_bps: figures.goodput_bps(),
-            overhead: figures.overhead(),
+            overhead: figures.wire_overhead(&figures.incidents()),
             rtt_s: rtt_s(),
             span_ns: figures
                 .outline()

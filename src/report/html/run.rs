@@ -243,7 +243,7 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(goodput, rate),
         Cell::number(goodput.zip(capacity).map(|(bps, all)| bps / all), percent),
         Cell::number(Some(bytes as f64), |bytes| volume(bytes as u64)),
-        Cell::number(flow.overhead(), percent),
+        Cell::number(flow.wire_overhead(), percent),
         Cell::number(rtt.ns_min().map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_mean(), ms),
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),

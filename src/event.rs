@@ -488,6 +488,8 @@ pub enum Signal {
         further: u16,
         /// Headers of each, of IP and TCP, in bytes.
         headers_len: u16,
+        /// Payload of each but the last, which may have less, in bytes.
+        full_len: u16,
     },
     /// SACK closed a hole for which no second copy passed here: reordered at the receiver.
     ReorderedAtReceiver,

@@ -62,7 +62,6 @@ use std::hint::cold_path;
 
 use half::HalfFlow;
 use ids::Step;
-use merged_frames::super_segment;
 use packet_size::Mss;
 use quiet::on_quiet;
 use repair::Heard;
@@ -440,7 +439,7 @@ impl Connection {
             }
         }
         if wire_packets > 1 {
-            sink.signal(dir, segment.at, super_segment(segment, wire_packets));
+            sink.signal(dir, segment.at, sender.super_segment(segment, wire_packets));
         }
         // Nearly always the next id, and nothing to find out.
         let mut step = step;

@@ -173,6 +173,13 @@ impl<'a> FlowFigures<'a> {
         self.outline().ip_bytes + incidents.merged_headers_bytes
     }
 
+    /// Retransmitted packets on the wire, as far as the MSS tells how many a frame of offload is (METRICS.md C7).
+    /// `incidents` are the flow's.
+    #[must_use]
+    pub fn wire_retransmitted_packets(&self, incidents: &Incidents) -> u64 {
+        incidents.retransmitted_packets + incidents.merged_retransmissions
+    }
+
     /// Overhead of these (METRICS.md O2); `None` where nothing was acked. `incidents` are the flow's.
     #[must_use]
     pub fn wire_overhead(&self, incidents: &Incidents) -> Option<f64> {

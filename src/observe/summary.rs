@@ -1,7 +1,9 @@
 //! One direction of a connection, summed up.
 
+mod incidents;
 mod packed;
 
+pub use incidents::Incidents;
 pub use packed::Outline;
 
 use std::hint::cold_path;
@@ -111,98 +113,7 @@ pub struct DirectionSummary {
     incidents: Option<Box<Incidents>>,
 }
 
-/// What is out of the ordinary in a flow, and in most flows never happens; names and definitions as
-/// in METRICS.md, "Per flow".
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Incidents {
-    /// Data segments of class `retransmission` (X1).
-    pub retransmitted_packets: u64,
-    /// Their payload, with the old part of segments that are partly new, in bytes (X1).
-    pub retransmitted_bytes: u64,
-    /// Retransmissions that were asked for (X2).
-    pub rtx_fast: u64,
-    /// Retransmissions that a timer brought (X2).
-    pub rtx_timeout: u64,
-    /// Retransmissions that probed for a lost tail (X2).
-    pub rtx_tail_probe: u64,
-    /// Retransmissions of what the receiver had (X2).
-    pub rtx_unneeded: u64,
-    /// Packets lost before they came here (X3).
-    pub lost_upstream: u64,
-    /// Packets lost behind here (X3).
-    pub lost_downstream: u64,
-    /// Originals that came late here (X4).
-    pub reordered_packets: u64,
-    /// Packets that overtook one of them, at most (X4); 0 without any.
-    pub reordering_extent_max: u64,
-    /// How late one of them was, at most, in ns (X4); 0 without any.
-    pub reordering_late_ns_max: i64,
-    /// Segments that were overtaken behind here (X4).
-    pub reordered_at_receiver: u64,
-    /// Copies that the network made (X5).
-    pub duplicate_packets: u64,
-    /// Segments of which nothing decides what they are (X6).
-    pub ambiguous_packets: u64,
-    /// Duplicate ACKs (X7).
-    pub dup_acks: u64,
-    /// SACK blocks, without DSACKs (X7).
-    pub sack_blocks: u64,
-    /// DSACKs (X7).
-    pub dsacks: u64,
-    /// Segments of the receiver that say that it has no room (X7).
-    pub zero_windows: u64,
-    /// Data segments that end where the window ends (X7).
-    pub window_full: u64,
-    /// Keep-alives of the sender (X7).
-    pub keepalives: u64,
-    /// Probes of a closed window (X7).
-    pub window_probes: u64,
-    /// Packets marked ECT(0), ECT(1) or CE (H1).
-    pub ecn_capable_packets: u64,
-    /// Packets marked CE: congestion experienced (H1).
-    pub ce_marks: u64,
-    /// Segments of the receiver that echo that (H1).
-    pub ece_echoes: u64,
-    /// Data packets larger than the MSS: captured before segmentation or after merging.
-    pub super_segments: u64,
-    /// Packets that these were on the wire besides the first of each (C7).
-    pub merged_packets: u64,
-    /// The headers of those, in bytes (C7).
-    pub merged_headers_bytes: u64,
-    /// Packets whose length the frame alone says (C2).
-    pub lengths_from_frame: u64,
-    /// TCP headers that the snap length cut (Q1).
-    pub headers_cut: u64,
-    /// Packets that are older than the one before them (Q1).
-    pub clock_steps_back: u64,
-    /// Repairs of losses (X8).
-    pub recovery_episodes: u64,
-    /// Those in which a timer ran out (X8).
-    pub recovery_timeout_episodes: u64,
-    /// Their time together, in ns (X8).
-    pub recovery_ns: i64,
-    /// Fragments of data segments but for one of each: what `data_packets` counts besides segments.
-    pub further_fragments: u64,
-    /// From the data of the first SYN that has some to the first data behind the handshake, in ns; 0 without both
-    /// (F1, RFC 7413).
-    pub ahead_of_handshake_ns: i64,
-    /// SYNs with payload.
-    syn_data: Option<Span>,
-    /// The latest of the repairs: what began it may turn out to be new.
-    latest_recovery: Option<Recovery>,
-    /// The latest instant of data before the last data packet that the clock stepped back to.
-    latest_data_at: Option<CaptureTime>,
-}
-
 static NONE: Incidents = Incidents::NONE;
-
-impl Incidents {
-    /// Of so many data packets, the segments: one that came in fragments is as many packets (METRICS.md C1, X1).
-    #[must_use]
-    pub fn data_segments(&self, data_packets: u64) -> u64 {
-        data_packets.saturating_sub(self.further_fragments)
-    }
-}
 
 impl DirectionSummary {
     /// Memory that it holds besides itself, in bytes.
@@ -367,7 +278,7 @@ impl DirectionSummary {
 
     #[inline(never)]
     fn on_odd_data(&mut self, verdict: Verdict, repeated_len: u32, extent: Option<(u32, i64)>) {
-        self.count(verdict, 1);
+        self.count(verdict, 1, repeated_len);
         let incidents = self.incidents_mut();
         incidents.retransmitted_bytes += u64::from(repeated_len);
         if let Some((extent, late_ns)) = extent {
@@ -378,8 +289,8 @@ impl DirectionSummary {
     }
 
     pub(super) fn on_amendment(&mut self, amendment: &Amendment) {
-        self.count(amendment.was, -1);
-        self.count(amendment.now, 1);
+        self.count(amendment.was, -1, amendment.payload_len);
+        self.count(amendment.now, 1, amendment.payload_len);
         let (bytes, payload_len) = (
             &mut self.incidents_mut().retransmitted_bytes,
             u64::from(amendment.payload_len),
@@ -392,7 +303,8 @@ impl DirectionSummary {
         }
     }
 
-    fn count(&mut self, verdict: Verdict, by: i64) {
+    /// Counts what was judged so, or no longer is: a segment with so much payload that was there before.
+    fn count(&mut self, verdict: Verdict, by: i64, len: u32) {
         let add = |counter: &mut u64| *counter = counter.saturating_add_signed(by);
         if matches!(
             verdict.class,
@@ -408,6 +320,7 @@ impl DirectionSummary {
             Class::Ambiguous => add(&mut incidents.ambiguous_packets),
             Class::Retransmission => {
                 add(&mut incidents.retransmitted_packets);
+                incidents.count_merged(len, by);
                 match verdict.reason {
                     Some(Reason::Fast) => add(&mut incidents.rtx_fast),
                     Some(Reason::Timeout) => add(&mut incidents.rtx_timeout),
@@ -480,8 +393,10 @@ impl DirectionSummary {
             Signal::SuperSegment {
                 further,
                 headers_len,
+                full_len,
             } => {
                 incidents.super_segments += 1;
+                incidents.merged_len = full_len;
                 incidents.merged_packets += u64::from(further);
                 incidents.merged_headers_bytes += u64::from(further) * u64::from(headers_len);
             }
@@ -530,7 +445,7 @@ mod tests {
         };
         let mut summary = DirectionSummary::default();
         for (start, end) in [(100, 140), (900, 950)] {
-            summary.count(repeat, 1);
+            summary.count(repeat, 1, 1000);
             summary.on_recovery(&Recovery {
                 start: at(start),
                 end: at(end),
@@ -554,5 +469,40 @@ mod tests {
         assert_eq!(incidents.recovery_timeout_episodes, 1);
         assert_eq!(incidents.recovery_ns, 40_000_000);
         assert_eq!(incidents.retransmitted_packets, 0);
+    }
+    #[test]
+    fn what_a_frame_repeats_counts_in_packets_of_the_wire_as_long_as_it_counts_at_all() {
+        let repeat = Verdict::of(Class::Retransmission, Evidence::IpId, Confidence::Medium);
+        let judged = |was, now, payload_len| Amendment {
+            ordinal: None,
+            sent_at: CaptureTime::from_ns(0),
+            offset: 0,
+            payload_len,
+            was,
+            now,
+        };
+        let mut summary = DirectionSummary::default();
+        // Of a flow without frames of offload each repeat is a packet.
+        summary.on_odd_data(repeat, 3000, None);
+        assert_eq!(summary.incidents().merged_retransmissions, 0);
+        summary.on_signal(Signal::SuperSegment {
+            further: 2,
+            headers_len: 52,
+            full_len: 1000,
+        });
+        // Three packets, one, and two of which the second is short.
+        for (len, further) in [(3000, 2), (1000, 2), (1001, 3)] {
+            summary.on_odd_data(repeat, len, None);
+            assert_eq!(summary.incidents().merged_retransmissions, further, "{len}");
+        }
+        summary.on_amendment(&judged(repeat, Verdict::NEW, 3000));
+        assert_eq!(summary.incidents().merged_retransmissions, 1);
+        summary.on_amendment(&judged(Verdict::NEW, repeat, 2500));
+        assert_eq!(summary.incidents().merged_retransmissions, 3);
+        let incidents = summary.incidents();
+        assert_eq!(
+            (incidents.merged_packets, incidents.merged_headers_bytes),
+            (2, 104)
+        );
     }
 }

@@ -238,6 +238,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "in_flight_bytes_max" "I1" Count |row| row.summary.in_flight_bytes_max();
     "in_flight_bytes_mean" "I1" Real |row| row.summary.in_flight_bytes_mean();
     "retransmitted_packets" "X1" Count |row| Some(row.tcp()?.odd().retransmitted_packets);
+    "wire_retransmitted_packets" "C7" Count |row| Some(row.tcp()?.figures.wire_retransmitted_packets(row.odd()));
     "retransmitted_bytes" "X1" Count |row| Some(row.tcp()?.odd().retransmitted_bytes);
     "retransmission_rate" "X1" Real |row| row.tcp()?.summary.retransmission_rate();
     "rtx_fast" "X2" Count |row| Some(row.tcp()?.odd().rtx_fast);

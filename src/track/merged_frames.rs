@@ -10,16 +10,18 @@ use crate::event::Signal;
 /// Packets looked at before one.
 const LATELY_MAX: usize = 64;
 
-/// What a frame tells that is so many packets on the wire: each has headers like those of the frame.
-pub(super) fn super_segment(segment: &Segment, packets: u16) -> Signal {
-    let headers_len = segment.ip_len.saturating_sub(segment.payload_len);
-    Signal::SuperSegment {
-        further: packets.saturating_sub(1),
-        headers_len: u16::try_from(headers_len).unwrap_or(u16::MAX),
-    }
-}
-
 impl HalfFlow {
+    /// What a frame tells that is so many packets on the wire: each has headers like those of the frame.
+    pub(super) fn super_segment(&self, segment: &Segment, packets: u16) -> Signal {
+        let headers_len = segment.ip_len.saturating_sub(segment.payload_len);
+        let full_len = self.packet_size.mss.of_full(segment.timestamps.is_some());
+        Signal::SuperSegment {
+            further: packets.saturating_sub(1),
+            headers_len: u16::try_from(headers_len).unwrap_or(u16::MAX),
+            full_len: full_len.unwrap_or(u16::MAX),
+        }
+    }
+
     /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
     /// receiver announced, or nobody knows what it did, frames that network cards merge are of more packets. The
     /// segment's step, knowing that.

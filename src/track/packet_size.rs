@@ -3,7 +3,7 @@
 use std::hint::cold_path;
 
 /// What timestamps take off what a segment can carry, in bytes.
-const OPTIONS_LEN: u32 = 12;
+const OPTIONS_LEN: u16 = 12;
 
 /// The longest payload that Ethernet carries, and the shortest of a full packet on usual paths: what is left of the
 /// smallest MTU of IPv6 (RFC 8200 section 5) with options of TCP. In bytes.
@@ -49,7 +49,9 @@ impl PacketSize {
     pub(super) fn full_stamped(self, stamped: bool) -> u32 {
         let options_len = if stamped { OPTIONS_LEN } else { 0 };
         let most = self.mss.get().map_or(u32::MAX, u32::from);
-        self.full().min(most.saturating_sub(options_len)).max(1)
+        self.full()
+            .min(most.saturating_sub(options_len.into()))
+            .max(1)
     }
 
     /// Payload of a full packet where one that carries `len` bytes was among those that came: what was lost before it
@@ -87,7 +89,7 @@ impl Mss {
 
     /// What packets of so many bytes show, `stamped` with timestamps or not.
     pub(super) fn of_packets(payload_len: u32, stamped: bool) -> Self {
-        Self(payload_len + if stamped { OPTIONS_LEN } else { 0 })
+        Self(payload_len + if stamped { OPTIONS_LEN.into() } else { 0 })
     }
 
     #[inline]
@@ -100,7 +102,7 @@ impl Mss {
     #[inline]
     pub(super) fn packets(self, payload_len: u32, stamped: bool) -> u16 {
         // Nearly always, told at once.
-        if payload_len <= self.0.saturating_sub(OPTIONS_LEN) {
+        if payload_len <= self.0.saturating_sub(OPTIONS_LEN.into()) {
             1
         } else {
             cold_path();
@@ -126,15 +128,20 @@ impl Mss {
     /// The same of one that may be several.
     #[inline(never)]
     fn packets_of_frame(self, payload_len: u32, stamped: bool) -> u16 {
-        let Some(mss) = self.get().filter(|&mss| mss > 0).map(u32::from) else {
-            return 1;
-        };
-        if payload_len <= mss {
-            // Some senders leave no room for options.
+        // Some senders leave no room for options.
+        if payload_len <= self.0 {
             return 1;
         }
-        let options_len = if stamped { OPTIONS_LEN.min(mss - 1) } else { 0 };
-        u16::try_from(payload_len.div_ceil(mss - options_len)).unwrap_or(u16::MAX)
+        self.of_full(stamped).map_or(1, |full| {
+            u16::try_from(payload_len.div_ceil(full.into())).unwrap_or(u16::MAX)
+        })
+    }
+
+    /// Payload of each packet of a frame that is several but the last, `stamped` with timestamps or not, in bytes; never 0.
+    pub(super) fn of_full(self, stamped: bool) -> Option<u16> {
+        let mss = self.get().filter(|&mss| mss > 0)?;
+        let options_len = if stamped { OPTIONS_LEN } else { 0 };
+        Some(mss - options_len.min(mss - 1))
     }
 }
 

@@ -67,7 +67,7 @@ use super::*;
 use crate::decode::{Ecn, Endpoint, SackBlock, SynOptions, Timestamps};
 use crate::event::{
     Acked, Amendment, Class, ClassifiedSegment, DataArrival, LossPlace, Reason, Recovery,
-    RttSample, Verdict,
+    RttSample, Signal, Verdict,
 };
 use crate::seq::Seq;
 use crate::time::CaptureTime;

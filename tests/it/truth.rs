@@ -406,8 +406,8 @@ fn a_download_whose_acks_lost_options_to_the_snap_length_says_so() {
     assert!(download.quality().contains(&Quality::HeadersCut));
 }
 
-/// Packets, IP bytes and overhead of what the server sends, each as it is on the wire.
-fn on_the_wire(path: &Path) -> (u64, u64, f64) {
+/// Packets, IP bytes, retransmitted packets and overhead of what the server sends, each as it is on the wire.
+fn on_the_wire(path: &Path) -> (u64, u64, u64, f64) {
     let analysis = analyse(path);
     let flow = analysis.captures[0].flows().max_by_key(Flow::payload_bytes);
     let flow = flow.unwrap();
@@ -415,25 +415,28 @@ fn on_the_wire(path: &Path) -> (u64, u64, f64) {
     (
         figures.wire_packets(&incidents),
         figures.wire_ip_bytes(&incidents),
+        figures.wire_retransmitted_packets(&incidents),
         flow.wire_overhead().unwrap(),
     )
 }
 
-/// C7, O2: the emulator counted 3,466 packets of the server, of 5,191,824 bytes, in 915 frames before segmentation, and
-/// 5,000,000 bytes of payload were acknowledged.
+/// C7, O2: the emulator counted 3,466 packets of the server, of 5,191,824 bytes, 8 of them retransmissions, in 915 frames
+/// before segmentation, of which 5 repeat something; 5,000,000 bytes of payload were acknowledged.
 #[test]
 fn frames_of_offload_count_as_the_packets_that_the_network_saw() {
-    let (packets, ip_bytes, overhead) = on_the_wire(&capture("segmentation-offload.pcap.zst"));
-    assert_eq!((packets, ip_bytes), (3466, 5_191_824));
+    let (packets, ip_bytes, repeated, overhead) =
+        on_the_wire(&capture("segmentation-offload.pcap.zst"));
+    assert_eq!((packets, ip_bytes, repeated), (3466, 5_191_824, 8));
     assert!((overhead - 191_824.0 / 5e6).abs() < 1e-9, "{overhead}");
     // Without offload there is nothing to take apart.
     let path = capture("drop-one.pcap");
     let analysis = analyse(&path);
     let flow = analysis.captures[0].flows().max_by_key(Flow::payload_bytes);
     let plain = flow.unwrap();
-    let (packets, ip_bytes, overhead) = on_the_wire(&path);
+    let (packets, ip_bytes, repeated, overhead) = on_the_wire(&path);
     let counts = plain.summary();
     assert_eq!((packets, ip_bytes), (counts.packets, counts.ip_bytes));
+    assert_eq!(repeated, counts.incidents().retransmitted_packets);
     assert_eq!(Some(overhead), plain.overhead());
 }
 

@@ -296,7 +296,7 @@ impl DirectionSummary {
 }
 
 /// Numbers of the incidents.
-const INCIDENTS: usize = 35;
+const INCIDENTS: usize = 36;
 // Which of them are not 0 is said by a bit each.
 const _: () = assert!(INCIDENTS <= u64::BITS as usize);
 
@@ -307,7 +307,7 @@ macro_rules! numbers_of_incidents {
         impl Incidents {
             /// Its numbers, without what is kept while packets come.
             fn numbers(&self) -> [u64; INCIDENTS] {
-                let Self { $($field,)* syn_data: _, latest_recovery: _, latest_data_at: _ } = *self;
+                let Self { $($field,)* merged_len: _, syn_data: _, latest_recovery: _, latest_data_at: _ } = *self;
                 [$($($put)? ($field)),*]
             }
 
@@ -316,6 +316,7 @@ macro_rules! numbers_of_incidents {
                 let [$($field),*] = numbers;
                 Self {
                     $($field: $($take)? ($field),)*
+                    merged_len: 0,
                     syn_data: None,
                     latest_recovery: None,
                     latest_data_at: None,
@@ -353,6 +354,7 @@ numbers_of_incidents! {
     super_segments;
     merged_packets;
     merged_headers_bytes;
+    merged_retransmissions;
     lengths_from_frame;
     headers_cut;
     clock_steps_back;

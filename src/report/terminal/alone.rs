@@ -18,21 +18,14 @@ struct Compared {
     alone_ns: i64,
     /// All of it, in ns.
     all_ns: i64,
-    /// What is left of it, in ns.
-    both_ns: i64,
 }
 
 impl Compared {
     /// Of two flows, where it is noticed that one of them is not there all the time; `None` where they never meet.
     fn partly(a: Span, b: Span) -> Option<Self> {
-        let both_ns = a.common(b)?.length_ns();
         let all_ns = a.shorter(b).length_ns();
-        let alone_ns = all_ns - both_ns;
-        (alone_ns > all_ns / NOTICED).then_some(Self {
-            alone_ns,
-            all_ns,
-            both_ns,
-        })
+        let alone_ns = all_ns - a.common(b)?.length_ns();
+        (alone_ns > all_ns / NOTICED).then_some(Self { alone_ns, all_ns })
     }
 
     /// How much of it, in words.
@@ -63,7 +56,7 @@ pub(super) fn of_pairs(capture: &CaptureAnalysis, config: &Config) -> Option<Str
     Some(match partly.as_slice() {
         [only] => format!(
             "fness is over the time of the shorter flow, of which {words}: `--fness-window 0s+{}` compares while both send",
-            window(only.both_ns)
+            window(only.all_ns - only.alone_ns)
         ),
         several => format!(
             "fness of {} is over the time of the shorter flow, of which {words} in one of them: `--fness-window` compares over a time after the later one's start",

@@ -206,7 +206,7 @@ fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = S
         (
             quality.super_segments,
             format!(
-                "{} segments are several packets on the wire (offload): packets are frames here, IP bytes and throughput lack the headers of all but one packet of each, which `wire_packets`, `wire_ip_bytes` and overhead as it is shown (`wire_overhead`) have, and round-trip times are those of whole frames; capture with offload off, or behind the host",
+                "{} segments are several packets on the wire (offload): packets are frames here, IP bytes and throughput lack the headers of all but one packet of each, which the columns `wire_…` and overhead as it is shown have, and round-trip times are those of whole frames; capture with offload off, or behind the host",
                 grouped(quality.super_segments)
             ),
         ),

@@ -385,7 +385,7 @@ fn what_comes_in_fragments_is_one_packet_however_long() {
     assert_eq!(state.skipped_packets, 0);
     let frames = trace.replace(" parts 3", "");
     // In frames they are three packets each on the wire, of 1000 bytes.
-    let merged = "SuperSegment { further: 2, headers_len: 40 }";
+    let merged = "SuperSegment { further: 2, headers_len: 40, full_len: 1000 }";
     check_signs(
         &frames,
         &[&format!("100 {merged}"), &format!("101 {merged}")],

@@ -321,6 +321,7 @@ impl Run<'_> {
             flow.state().acked_bytes.map(|bytes| bytes as f64),
         );
         set(Metric::Overhead, flow.overhead());
+        set(Metric::WireOverhead, flow.wire_overhead());
         let interval = flow.data_span().zip(flow.goodput_interval_ns());
         let utilisation = interval.and_then(|(span, (interval_ns, _))| {
             let end = span.first.plus_ns(interval_ns);
@@ -344,12 +345,14 @@ impl Run<'_> {
         );
         set(Metric::DataPackets, Some(summary.data_packets as f64));
         if flow.tcp().is_some() {
-            let retransmitted = summary.incidents().retransmitted_packets as f64;
-            set(Metric::RetransmittedPackets, Some(retransmitted));
-            set(
-                Metric::RetransmittedBytes,
-                Some(summary.incidents().retransmitted_bytes as f64),
-            );
+            let (figures, incidents) = (flow.figures(), summary.incidents());
+            let mut set_count = |metric, count: u64| set(metric, Some(count as f64));
+            set_count(Metric::WireIpBytes, figures.wire_ip_bytes(incidents));
+            let retransmitted = incidents.retransmitted_packets;
+            set_count(Metric::RetransmittedPackets, retransmitted);
+            let on_wire = figures.wire_retransmitted_packets(incidents);
+            set_count(Metric::WireRetransmittedPackets, on_wire);
+            set_count(Metric::RetransmittedBytes, incidents.retransmitted_bytes);
             set(Metric::RetransmissionRate, summary.retransmission_rate());
         }
         let in_flight = summary.in_flight_bytes_max().map(|bytes| bytes as f64);
@@ -501,7 +504,10 @@ impl Run<'_> {
         }
         values.set(Metric::RetransmissionRate, self.retransmission_rate(values));
         if self.window.is_some() {
-            values.set(Metric::Overhead, rates::overhead_of(&each));
+            let overhead = rates::overhead_of(&each);
+            values.set(Metric::Overhead, overhead);
+            let is_on_wire = values.get(Metric::WireIpBytes).is_some();
+            values.set(Metric::WireOverhead, overhead.filter(|_| is_on_wire));
         } else {
             let mut rtts = DelayDistribution::default();
             for flow in self.flows {

@@ -59,10 +59,14 @@ metrics! {
     ThroughputBps "throughput_bps" "G2" Neither;
     /// IP bytes.
     IpBytes "ip_bytes" "C2" Less;
+    /// IP bytes on the wire.
+    WireIpBytes "wire_ip_bytes" "C7" Less;
     /// Acknowledged payload bytes.
     AckedBytes "acked_bytes" "C5" More;
     /// IP bytes over acknowledged bytes, less 1.
     Overhead "overhead" "O1" Less;
+    /// The same of IP bytes on the wire.
+    WireOverhead "wire_overhead" "O2" Less;
     /// Goodput over capacity.
     Utilisation "utilisation" "N5" More;
     /// From the first data segment after the handshake to the last one.
@@ -93,6 +97,8 @@ metrics! {
     DataPackets "data_packets" "C1" Neither;
     /// Data segments sent again.
     RetransmittedPackets "retransmitted_packets" "X1" Less;
+    /// Packets sent again, on the wire.
+    WireRetransmittedPackets "wire_retransmitted_packets" "C7" Less;
     /// Payload bytes sent again.
     RetransmittedBytes "retransmitted_bytes" "X1" Less;
     /// Share of data packets that were sent again.
@@ -150,6 +156,7 @@ impl Metric {
         matches!(
             self,
             Self::Overhead
+                | Self::WireOverhead
                 | Self::Utilisation
                 | Self::QueueShare
                 | Self::QueueOccupancy
@@ -179,6 +186,7 @@ impl Metric {
             Self::DataPackets
                 | Self::QueueDroppedPackets
                 | Self::RetransmittedPackets
+                | Self::WireRetransmittedPackets
                 | Self::Flows
         )
     }
@@ -229,9 +237,11 @@ impl Values {
     pub(super) fn set_sums(&mut self, flows: &[&Self]) {
         for metric in [
             Metric::IpBytes,
+            Metric::WireIpBytes,
             Metric::AckedBytes,
             Metric::DataPackets,
             Metric::RetransmittedPackets,
+            Metric::WireRetransmittedPackets,
             Metric::RetransmittedBytes,
         ] {
             self.set(metric, flows.iter().map(|flow| flow.get(metric)).sum());
@@ -242,19 +252,20 @@ impl Values {
     }
 
     /// What follows from counts, where nothing else is known (METRICS.md Y7): the share of packets that were sent again
-    /// (X1, of segments, which come in more packets where some are in fragments), and the overhead (O1).
-    pub(super) fn ratios(&self) -> [(Metric, Option<f64>); 2] {
+    /// (X1, of segments, which come in more packets where some are in fragments), and the overhead (O1, O2).
+    pub(super) fn ratios(&self) -> [(Metric, Option<f64>); 3] {
         let rate = self
             .get(Metric::RetransmittedPackets)
             .zip(self.get(Metric::DataPackets))
             .map(|(again, packets)| again / packets);
-        let overhead = self
-            .get(Metric::IpBytes)
-            .zip(self.get(Metric::AckedBytes))
-            .and_then(|(ip, acked)| metric::overhead(ip as u64, acked as u64));
+        let overhead = |ip_bytes: Metric| {
+            let (ip, acked) = (self.get(ip_bytes)?, self.get(Metric::AckedBytes)?);
+            metric::overhead(ip as u64, acked as u64)
+        };
         [
             (Metric::RetransmissionRate, rate),
-            (Metric::Overhead, overhead),
+            (Metric::Overhead, overhead(Metric::IpBytes)),
+            (Metric::WireOverhead, overhead(Metric::WireIpBytes)),
         ]
     }
 

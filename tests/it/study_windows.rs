@@ -509,3 +509,36 @@ fn flows_that_are_compared_while_one_is_not_there_are_told_of() {
     let told = "fness of 2 pairs is over the time of the shorter flow, of which 2.000 s of 4.000 s";
     assert!(plain.contains(told), "{plain}");
 }
+
+/// C7, O2: the numbers of the emulator, as in `truth.rs`. Bins do not keep how many packets a frame was.
+#[test]
+fn runs_with_offload_have_the_overhead_of_the_wire_and_windows_of_them_have_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_run = |name: &str, window: &str| {
+        fs::copy(capture(name), folder.path().join("1.pcap")).unwrap();
+        let values = study(folder.path(), window).runs[0].values.clone();
+        [
+            Metric::WireIpBytes,
+            Metric::WireOverhead,
+            Metric::WireRetransmittedPackets,
+            Metric::Overhead,
+        ]
+        .map(|metric| values.get(metric))
+    };
+    let offload = "segmentation-offload.pcap.zst";
+    let [ip_bytes, overhead, repeated, plain] = of_run(offload, "all");
+    assert_eq!((ip_bytes, repeated), (Some(5_191_824.0), Some(8.0)));
+    close(overhead.unwrap(), 191_824.0 / 5e6, 1e-9);
+    assert!(plain < overhead, "{plain:?}");
+    let [ip_bytes, overhead, repeated, plain] = of_run(offload, "skip 100ms");
+    assert_eq!((ip_bytes, overhead, repeated), (None, None, None));
+    assert!(plain.is_some());
+    // Without offload they are the same, in a window as in the whole, of one flow as of two together.
+    for name in ["drop-one.pcap", "two-flows-cubic-bbr.pcap.zst"] {
+        for window in ["all", "skip 100ms"] {
+            let [_, overhead, repeated, plain] = of_run(name, window);
+            assert!(plain.is_some() && repeated > Some(0.0), "{name}, {window}");
+            assert_eq!(overhead, plain, "{name}, {window}");
+        }
+    }
+}

@@ -18,7 +18,7 @@ const SIGNS: [(Quality, &str); 6] = [
     ),
     (
         Quality::SuperSegments,
-        "segments are several packets on the wire (offload): packets are frames, IP bytes, throughput and, in studies, overhead lack headers, and round-trip times are those of whole frames",
+        "segments are several packets on the wire (offload): packets are frames, IP bytes, throughput and overhead lack headers, which `wire_ip_bytes` and `wire_overhead` have, and round-trip times are those of whole frames",
     ),
     (
         Quality::OneWay,

@@ -89,6 +89,7 @@ impl Run<'_> {
         set_packets(&mut values, &bins);
         if flow.tcp().is_some() {
             set_repeats(&mut values, &bins, again_bytes);
+            set_on_wire(&mut values, flow);
         }
         values
     }
@@ -177,6 +178,24 @@ fn set_repeats(values: &mut Values, bins: &[Bin], again_bytes: u64) {
         Metric::RetransmissionRate,
         (segments > 0).then(|| again as f64 / segments as f64),
     );
+}
+
+/// What passed on the wire is what was captured, unless frames of several packets were: how many of these a bin has is
+/// not kept.
+fn set_on_wire(values: &mut Values, flow: &Flow<'_>) {
+    if flow.summary().incidents().super_segments > 0 {
+        return;
+    }
+    for (on_wire, captured) in [
+        (Metric::WireIpBytes, Metric::IpBytes),
+        (Metric::WireOverhead, Metric::Overhead),
+        (
+            Metric::WireRetransmittedPackets,
+            Metric::RetransmittedPackets,
+        ),
+    ] {
+        values.set(on_wire, values.get(captured));
+    }
 }
 
 /// How much of so many repeated bytes of a flow had passed before: the share that had of all that it repeated, which is all

@@ -248,9 +248,6 @@ fn count(
             let ours = [min as f64, sum as f64 / n as f64, max as f64].map(|ns| ns / 1e3);
             tally.agreement.take(ours, rtt_micros);
         }
-        if capture.name.starts_with("lab/s8") {
-            continue;
-        }
         // What the path dropped, by whether it had passed here.
         let (word, places) = if down {
             ("down", ["wan", "bn", "acc"])

@@ -317,7 +317,7 @@ fn losses(text: &mut String, rows: &Rows) {
 ## 5. Losses up- and downstream of the vantage point
 
 Truth: data packets that the path dropped before (upstream) and behind (downstream) the vantage point, whatever the cause. Ours: `lost_upstream`,
-`lost_downstream`. `s8` is left out: there a frame is several packets. Large errors upstream come from few flows, see section 7. Neither tcptrace nor tshark has such a count.
+`lost_downstream`. Large errors upstream come from few flows, see section 7. Neither tcptrace nor tshark has such a count.
 ",
     );
     head(
@@ -326,7 +326,7 @@ Truth: data packets that the path dropped before (upstream) and behind (downstre
         "group | vantage | upstream: truth | ours | error | flows that differ | \
          downstream: truth | ours | error | flows that differ",
     );
-    for (group, vantage, tally) in rows.iter().filter(|row| row.0 != "s8") {
+    for (group, vantage, tally) in rows {
         let mut cells = place_cells(group, vantage);
         cells.extend(sum_cells(&tally.lost_upstream));
         cells.extend(sum_cells(&tally.lost_downstream));

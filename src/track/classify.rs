@@ -410,6 +410,8 @@ impl HalfFlow {
             verdict: was,
             row,
             at: sent_at,
+            len,
+            tsval,
             ..
         } = *sent;
         // Timing is the weaker proof: a DSACK or an echo takes its place.
@@ -420,8 +422,9 @@ impl HalfFlow {
         if is_news {
             sent.verdict = now;
         }
+        let packets = self.wire_packets(len, tsval);
         for place in lost.into_iter().flatten() {
-            self.take_back_lost(dir, place, sink);
+            self.take_back_lost(dir, place, packets, sink);
         }
         if !is_news {
             return;

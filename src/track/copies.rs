@@ -127,21 +127,23 @@ impl HalfFlow {
         self.superseded
             .retain(|earlier| (earlier.start, earlier.at) != (start, copy.at));
         let amendment = needed.unneeded(copy.at, (start, len), evidence);
-        self.tell_unneeded(dir, amendment, needed.lost, copy.row, sink);
+        let packets = self.wire_packets(len, copy.tsval);
+        let lost = needed.lost.map(|place| (place, packets));
+        self.tell_unneeded(dir, amendment, lost, copy.row, sink);
         true
     }
 
-    /// A repeat before the latest, which showed another copy to be `lost`, was not needed.
+    /// A repeat before the latest, which showed so many packets to be `lost`, was not needed.
     fn tell_unneeded<S: FlowSink>(
         &mut self,
         dir: Direction,
         amendment: Amendment,
-        lost: Option<LossPlace>,
+        lost: Option<(LossPlace, u16)>,
         row: u32,
         sink: &mut S,
     ) {
-        if let Some(place) = lost {
-            self.take_back_lost(dir, place, sink);
+        if let Some((place, packets)) = lost {
+            self.take_back_lost(dir, place, packets, sink);
         }
         self.tell_amendment(dir, amendment, row, sink);
     }
@@ -204,13 +206,16 @@ impl HalfFlow {
                 start,
                 end,
                 at,
+                tsval,
                 row,
                 needed,
-                ..
             } = *earlier;
             self.in_flight.earlier.forget_needed(start, at);
-            let amendment = needed.unneeded(at, (start, (end - start) as u32), evidence);
-            self.tell_unneeded(dir, amendment, needed.lost, row, sink);
+            let len = (end - start) as u32;
+            let amendment = needed.unneeded(at, (start, len), evidence);
+            let packets = self.wire_packets(len, tsval);
+            let lost = needed.lost.map(|place| (place, packets));
+            self.tell_unneeded(dir, amendment, lost, row, sink);
             false
         });
         self.superseded = list;
@@ -406,7 +411,8 @@ impl HalfFlow {
             {
                 self.note_superseded(index, needed);
             }
-            let (una, mss) = (self.una.unwrap_or(i64::MIN), self.packet_size.mss.get());
+            let packet_size = self.packet_size.mss;
+            let (una, mss) = (self.una.unwrap_or(i64::MIN), packet_size.get());
             if self
                 .in_flight
                 .get(index)
@@ -442,7 +448,9 @@ impl HalfFlow {
                 let is_due =
                     sent.start <= start || since_ns >= self.delays.downstream.smoothed_ns();
                 last_is_due = is_due;
-                lost += u32::from(sent.is_lost_by_repeat(start, verdict, una, mss, is_due));
+                if sent.is_lost_by_repeat(start, verdict, una, mss, is_due) {
+                    lost += u32::from(packet_size.packets(sent.len, segment.timestamps.is_some()));
+                }
                 sent.take_copy(segment, end, verdict);
                 // The last byte of what was parted was another one's; this packet's may give a sample.
                 if !self.board.holds(sent.end() - 1) {

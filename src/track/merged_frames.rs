@@ -22,6 +22,11 @@ impl HalfFlow {
         }
     }
 
+    /// How many packets on the wire so many bytes are of a copy with this `TSval`, 0 where there are no timestamps.
+    pub(super) fn wire_packets(&self, len: u32, tsval: u32) -> u16 {
+        self.packet_size.mss.packets(len, tsval != 0)
+    }
+
     /// The ids that a segment skips may be those of the frame that it goes on from: where a path takes less than the
     /// receiver announced, or nobody knows what it did, frames that network cards merge are of more packets. The
     /// segment's step, knowing that.

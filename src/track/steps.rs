@@ -82,16 +82,17 @@ impl HalfFlow {
         sink.lost(dir, LossPlace::Upstream, packets);
     }
 
-    /// A packet that was told to be lost at `place` was not.
+    /// What was told to be lost at `place` was not: a packet or, behind this point, so many of a frame of offload.
     pub(super) fn take_back_lost<S: FlowSink>(
         &mut self,
         dir: Direction,
         place: LossPlace,
+        packets: u16,
         sink: &mut S,
     ) {
         match place {
             LossPlace::Upstream => self.tell_lost_upstream(dir, -1, sink),
-            LossPlace::Downstream => sink.lost(dir, place, -1),
+            LossPlace::Downstream => sink.lost(dir, place, -i32::from(packets)),
         }
     }
 

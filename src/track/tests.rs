@@ -37,6 +37,7 @@ mod lost_edges;
 mod many_parts;
 mod marks;
 mod merged_copies;
+mod merged_frames;
 mod numbers;
 mod own_ids;
 mod probes;

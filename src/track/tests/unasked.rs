@@ -243,3 +243,29 @@ fn who_had_heard_all_and_was_asked_round_trips_ago_repeats_by_its_timer() {
     assert_eq!(reason(600), Some(Reason::Timeout));
     assert_eq!(reason(380), Some(Reason::Fast));
 }
+
+#[test]
+fn what_was_sent_since_a_timer_ran_out_is_not_given_up_by_what_it_repeats_needlessly() {
+    // The first timer runs out at 400 and gives up 0..4000. What it repeats of that at 430 is acknowledged here before its
+    // sender knows, and repeated again; what is new since was asked for.
+    let reason = |needless: &str, start: u32| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             400 A>B data 0..1000
+             420 B>A ack 1000
+             430 A>B data 1000..2000
+             431 A>B data 4000..5000
+             432 A>B data 5000..6000
+             450 B>A ack 2000
+             460 A>B data {needless}
+             461 B>A ack 2000 sack 5000..6000
+             470 A>B data {start}..{}",
+            start + 1000
+        )))
+    };
+    assert_eq!(reason("1000..2000", 4000), Some(Reason::Fast));
+    assert_eq!(reason("1000..2000", 2000), Some(Reason::Timeout));
+}

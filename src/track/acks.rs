@@ -334,7 +334,7 @@ impl HalfFlow {
                 },
             );
         }
-        if !self.sack.are_seen && self.repair.has_repeated {
+        if !self.sack.are_seen && self.repair.has_repeated() {
             self.amend_overtaken(dir, at, una, ack, sink);
         }
         let flight = self.in_flight.unacked();

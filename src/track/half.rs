@@ -325,7 +325,7 @@ impl HalfFlow {
         is_higher: bool,
     ) {
         self.repair.last_repeat = LastRepeat::up_to(end, self.high);
-        self.repair.has_repeated = true;
+        self.repair.note_repeated();
         if taken.unique_len > 0 && start < self.high {
             self.emissions.on_repeat();
         }
@@ -336,7 +336,7 @@ impl HalfFlow {
         self.note_unheard(at, is_higher);
         self.repair.extend_to(self.high);
         if taken.verdict.reason == Some(Reason::Fast) {
-            self.repair.note_asked(end);
+            self.repair.note_asked(start, end, self.una);
         }
         if taken.verdict.reason != Some(Reason::TailProbe) {
             self.repair.end_probe();

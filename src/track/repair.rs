@@ -49,6 +49,18 @@ impl Last {
     }
 }
 
+/// What the repeats of a sender have shown of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Repeated {
+    /// There were none.
+    #[default]
+    Nothing,
+    /// There were some.
+    Some,
+    /// It finds out which of them are lost: it went back below what it had repeated as it was asked for.
+    Lost,
+}
+
 /// What one direction has repeated, and how far it will go on with that.
 #[derive(Debug, Default)]
 pub(super) struct Repair {
@@ -65,8 +77,7 @@ pub(super) struct Repair {
     /// tell.
     pub(super) is_of_tail: bool,
     pub(super) last: Last,
-    /// A packet that repeats bytes was seen.
-    pub(super) has_repeated: bool,
+    repeated: Repeated,
     /// Of the hole that the data fills that is about to be taken in.
     pub(super) heard: Heard,
 }
@@ -103,9 +114,29 @@ impl Repair {
         self.until.get()
     }
 
-    /// What ends at `end` was repeated as it was asked for.
-    pub(super) fn note_asked(&mut self, end: i64) {
+    /// `start..end` was repeated as it was asked for, where all below `edge` is acknowledged. SACK asks for each packet once,
+    /// the lowest first (RFC 6675 section 5): who goes back has found a repeat to be lost (RFC 8985 section 6.2).
+    pub(super) fn note_asked(&mut self, start: i64, end: i64, edge: Option<i64>) {
+        let was_asked = Some(start) > edge && self.asked_to.get() > Some(start);
+        if was_asked && self.heard != Heard::UnknownLate {
+            self.repeated = Repeated::Lost;
+        }
         self.asked_to = self.asked_to.or_higher(end);
+    }
+
+    /// Whether its sender is known to find out which of its repeats are lost.
+    pub(super) fn finds_lost(&self) -> bool {
+        self.repeated == Repeated::Lost
+    }
+
+    /// A packet that repeats bytes was seen.
+    pub(super) fn note_repeated(&mut self) {
+        self.repeated = self.repeated.max(Repeated::Some);
+    }
+
+    /// Whether one was.
+    pub(super) fn has_repeated(&self) -> bool {
+        self.repeated > Repeated::Nothing
     }
 
     /// Whether a sender that knows no more than what lies below `edge` to have arrived is in a fast repair: it was asked for
@@ -183,7 +214,7 @@ impl Repair {
 
 #[cfg(test)]
 mod tests {
-    use super::Repair;
+    use super::{Heard, Repair};
 
     #[test]
     fn a_repair_goes_on_until_all_that_had_been_sent_is_acknowledged() {
@@ -201,9 +232,27 @@ mod tests {
     fn who_was_asked_for_more_than_has_arrived_is_in_a_fast_repair_in_whatever_order() {
         let mut repair = Repair::default();
         assert!(!repair.was_asked_above(-1));
-        repair.note_asked(5000);
-        repair.note_asked(2000);
+        repair.note_asked(4000, 5000, None);
+        repair.note_asked(1000, 2000, None);
         assert!(repair.was_asked_above(4000));
         assert!(!repair.was_asked_above(5000));
+    }
+
+    #[test]
+    fn who_goes_back_above_the_lowest_bytes_finds_out_which_repeats_are_lost() {
+        let finds_lost = |heard: Heard, start: i64, edge: i64| {
+            let mut repair = Repair::default();
+            repair.note_asked(2000, 3000, Some(edge));
+            repair.note_asked(5000, 6000, Some(edge));
+            repair.heard = heard;
+            repair.note_asked(start, start + 1000, Some(edge));
+            repair.finds_lost()
+        };
+        assert!(finds_lost(Heard::Unknown, 3000, 2000));
+        assert!(!finds_lost(Heard::Unknown, 6000, 2000));
+        // A timer may have brought them.
+        assert!(!finds_lost(Heard::Unknown, 2000, 2000));
+        // The network has turned them round.
+        assert!(!finds_lost(Heard::UnknownLate, 3000, 2000));
     }
 }

@@ -24,7 +24,7 @@ impl HalfFlow {
     pub(super) fn skipped_packets(&self) -> u64 {
         // A sender repeats what was lost: where it never did, others took the ids.
         let is_whole =
-            !self.repair.has_repeated && self.holes.first_within(0, self.high.max(1)).is_none();
+            !self.repair.has_repeated() && self.holes.first_within(0, self.high.max(1)).is_none();
         if !self.do_ids_tell() || is_whole {
             return 0;
         }

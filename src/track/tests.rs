@@ -34,6 +34,7 @@ mod held;
 mod limits;
 mod long_flights;
 mod lost_edges;
+mod lost_repeats;
 mod many_parts;
 mod marks;
 mod merged_copies;

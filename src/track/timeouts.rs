@@ -451,6 +451,20 @@ impl HalfFlow {
         at.since(heard_at) < trip_ns / 2
     }
 
+    /// Whether what begins at `start` is a repeat that goes on where the last one ended, or above, of a sender that got an ACK
+    /// since it sent what its timer brought, which passed at `timer_at`: what SACK reports opens the window of some, such as
+    /// BBR's, that have given up all that was outstanding. Not of one that finds out which of its repeats are lost.
+    fn goes_on_by_acks(&self, start: i64, timer_at: CaptureTime) -> bool {
+        let trip_ns = self.delays.upstream.min_ns().unwrap_or(0);
+        let heard = self.times.heard_at;
+        let goes_on = self.repair.last_repeat.end(self.high) <= Some(start);
+        self.sack.are_seen
+            && goes_on
+            && start < self.high
+            && !self.repair.finds_lost()
+            && heard.is_some_and(|passed| passed.plus_ns(trip_ns) > timer_at)
+    }
+
     #[cold]
     fn take_back_timeout<S: FlowSink>(
         &mut self,
@@ -462,6 +476,9 @@ impl HalfFlow {
         let asked = self.acks.dup_run > 0 || self.board.highest_end().is_some();
         let first = self.repair.after_timeout().filter(|after| !after.goes_on);
         let timer_at = first.map(|after| after.at);
+        if timer_at.is_some_and(|timer_at| self.goes_on_by_acks(start, timer_at)) {
+            return;
+        }
         let heard_at = self.times.heard_at;
         let heard_nothing = first.is_some_and(|after| after.heard_at == heard_at);
         // Of who was asked all the time only the ACK of the repeat itself opens the window.

@@ -2,7 +2,7 @@
 
 use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
-use super::in_flight::{Marks, Sent};
+use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::repair::Heard;
 use super::rtt::OwnEcho;
 use crate::decode::Segment;
@@ -138,7 +138,7 @@ impl HalfFlow {
         };
         let start = unwrapper.offset(segment.seq, self.high);
         let Some(hole) = self.holes.first_within(start, start + 1) else {
-            return Heard::Unknown;
+            return self.has_heard_of_copy(segment, start, peer);
         };
         let Some(timestamps) = segment.timestamps else {
             return match hole.asked_at {
@@ -186,16 +186,60 @@ impl HalfFlow {
         }
     }
 
-    /// Whether who repeats the left edge, at `start`, had been asked for it at `asked_at`, two round trips or more before what
-    /// it had heard of by then, at `heard_at`, and had heard of no progress for as long as a timer takes: who is asked
-    /// repeats it at once, and who finds that to be lost, too, a round trip and a quarter later (RFC 8985 section 6.2).
+    /// The same of the left edge, at `start`, that passed here once: who repeats it long after it was asked to has done so
+    /// before, and that was lost on its way here.
+    fn has_heard_of_copy(&self, segment: &Segment, start: i64, peer: &Self) -> Heard {
+        let first = self.copy_before(start).filter(|first| first.copies == 1);
+        let asked_at = first.and_then(|first| self.asked_after(first));
+        let is_long_ago = asked_at.is_some_and(|asked_at| match segment.timestamps {
+            Some(timestamps) => {
+                let unheard_at = peer.echoes.passed_after(timestamps.echo);
+                let heard_at = unheard_at.or(self.times.heard_at);
+                peer.is_whole_at(segment)
+                    && heard_at
+                        .is_some_and(|heard_at| self.was_asked_long_ago(start, asked_at, heard_at))
+            }
+            None => self.was_asked_untimed(start, asked_at, segment.at),
+        });
+        if is_long_ago {
+            Heard::AskedLongAgo
+        } else {
+            Heard::Unknown
+        }
+    }
+
+    /// When ACKs had asked for `first` at the latest: they reported three packets that were sent since (RFC 6675 section 4).
+    fn asked_after(&self, first: &Sent) -> Option<CaptureTime> {
+        let above = (1..PARTS_MAX).map_while(|n| self.in_flight.nth_unacked(n));
+        let mut came = above.filter(|sent| {
+            sent.marks.has(Marks::SACKED) && sent.copies == 1 && sent.at >= first.at
+        });
+        let third = came.nth(2)?;
+        Some(third.at.plus_ns(self.delays.downstream.patience_ns()))
+    }
+
+    /// Whether who repeats the left edge, at `start`, had been asked for it at `asked_at`, round trips before what it had
+    /// heard of by then, at `heard_at`, and had heard of no progress for as long as a timer takes: who is asked
+    /// repeats it at once, and who finds that to be lost, too, does so a round trip and a quarter later (RFC 8985 section
+    /// 6.2). Progress in a repair need not set the timer anew (RFC 6582 section 4): where it would have been repeated three
+    /// times by then, half of the time will do.
     fn was_asked_long_ago(&self, start: i64, asked_at: CaptureTime, heard_at: CaptureTime) -> bool {
         let round_trip_ns = self.delays.round_trip_ns();
-        let timer_ns = nearly(TIMER_NS_MIN).max(round_trip_ns);
+        let asked_ns = heard_at.since(asked_at);
+        let often = asked_ns >= 4 * round_trip_ns && !self.repair.finds_lost();
+        let timer_ns = if often {
+            TIMER_NS_MIN / 2
+        } else {
+            nearly(TIMER_NS_MIN)
+        };
         self.una == Some(start)
             && !self.old_copies.are_told_by_dsacks()
-            && heard_at.since(asked_at) >= 2 * round_trip_ns
-            && Self::is_long_since(self.times.progress_at, Some(timer_ns), heard_at)
+            && asked_ns >= 2 * round_trip_ns
+            && Self::is_long_since(
+                self.times.progress_at,
+                Some(timer_ns.max(round_trip_ns)),
+                heard_at,
+            )
     }
 
     /// The same without timestamps, of what passes at `at`: queues on the way to its sender do not show, but who has repeated

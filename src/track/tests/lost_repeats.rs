@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{opened, play};
+use super::{last_reason, opened, play};
 use crate::event::Reason;
 
 /// A segment of 1000 bytes passes each 5 ms from 100 until `until`, its ACK 20 ms later, and what answers that after another 10.
@@ -64,7 +64,12 @@ impl Told<'_> {
         opened(&(lines.join("\n") + "\n"))
     }
 
-    /// Why the first and the last of some was repeated that pass behind all.
+    /// Why segment `n` was repeated at `ms`.
+    fn reason(&self, ms: u32, n: u32) -> Option<Reason> {
+        last_reason(&(self.trace() + &stamped(ms, n)))
+    }
+
+    /// The same of the first and the last of some that pass behind all.
     fn reasons(&self, then: &[(u32, u32)]) -> [Option<Reason>; 2] {
         let then: Vec<String> = then.iter().map(|&(ms, n)| stamped(ms, n)).collect();
         let rows = play(&(self.trace() + &then.join("\n"))).rows;
@@ -104,6 +109,34 @@ fn blocks(came: &[u32], edge: u32) -> Vec<(u32, u32)> {
 
 const TIMER: Option<Reason> = Some(Reason::Timeout);
 const ASKED: Option<Reason> = Some(Reason::Fast);
+
+#[test]
+fn who_would_have_repeated_it_three_times_by_then_has_no_other_way_than_its_timer() {
+    // The ACK moves to segment 9, which was asked for at 170, when segment 2 comes: 20 ms after that was repeated. What
+    // it echoes tells of all until 11 to 15 ms before. A round trip takes 30 ms.
+    let reason = |at: u32, ms: u32, above: &[(u32, u32, bool)]| {
+        let repeats = [&[(at, 2, true)], above].concat();
+        let told = Told {
+            until: ms,
+            lost: &[2, 9, 14, 18],
+            seen: false,
+            repeats: &repeats,
+        };
+        told.reason(ms, 9)
+    };
+    assert_eq!(reason(158, 331, &[]), TIMER);
+    // Not four round trips.
+    assert_eq!(reason(158, 294, &[]), ASKED);
+    // Not half the time of a timer since the ACK moved.
+    assert_eq!(reason(203, 328, &[]), ASKED);
+    // Who goes back below what it repeated finds out that a repeat was lost.
+    let (in_turn, back) = (
+        [(213, 14, true), (223, 18, true)],
+        [(213, 18, true), (223, 14, true)],
+    );
+    assert_eq!(reason(158, 331, &in_turn), TIMER);
+    assert_eq!(reason(158, 331, &back), ASKED);
+}
 
 #[test]
 fn what_goes_on_as_acks_come_may_be_the_timers() {
@@ -160,4 +193,70 @@ fn without_sack_no_ack_but_that_of_the_timers_repeat_opens_the_window() {
     let rows = play(&(bare.join("\n") + "\n" + &then)).rows;
     let reasons = rows[rows.len() - 2..].iter().map(|row| row.verdict.reason);
     assert!(reasons.eq([ASKED; 2]));
+}
+
+#[test]
+fn what_was_asked_for_long_ago_may_have_been_repeated_before_it_came_here() {
+    // Asked for at 145, and the ACK moved last at 125.
+    let told = |until: u32, lost: &[u32], repeats: &[(u32, u32, bool)]| {
+        let told = Told {
+            until,
+            lost,
+            seen: true,
+            repeats,
+        };
+        told.trace()
+    };
+    let reason = |ms: u32, lost: &[u32], repeats: &[(u32, u32, bool)]| {
+        last_reason(&(told(ms, lost, repeats) + &stamped(ms, 2)))
+    };
+    assert_eq!(reason(331, &[2], &[]), TIMER);
+    assert_eq!(reason(231, &[2], &[]), ASKED);
+    // Two that came do not ask for it, and the third was told of at 310.
+    let few: Vec<u32> = [2].into_iter().chain(5..38).collect();
+    assert_eq!(reason(331, &few, &[]), ASKED);
+    // When what was repeated came first nobody knows.
+    assert_eq!(reason(331, &[2, 5], &[(293, 5, true)]), TIMER);
+    // It had heard all that passed.
+    assert_eq!(
+        last_reason(&(told(306, &[2], &[]) + &stamped(337, 2))),
+        TIMER
+    );
+    // Without timestamps only of who has repeated something above as it was asked for.
+    let untimed = |repeats: &[(u32, u32, bool)]| {
+        let trace = told(331, &[2, 9], repeats) + &stamped(331, 2);
+        let lines = trace.lines().map(|line| line.split(" ts ").next().unwrap());
+        last_reason(&lines.collect::<Vec<_>>().join("\n"))
+    };
+    assert_eq!(untimed(&[(193, 9, true)]), TIMER);
+    assert_eq!(untimed(&[]), ASKED);
+    // Its sender takes no clock, as it misses what the peer sent.
+    let missing =
+        "201 B>A data 0..100 ack 2000 ts 201/105\n202 B>A data 100..200 ack 2000 ts 202/105\n";
+    let trace = told(331, &[2], &[]).replace("205 A>B", &format!("{missing}205 A>B"));
+    assert_eq!(last_reason(&(trace + &stamped(331, 2))), ASKED);
+}
+
+#[test]
+fn what_was_repeated_here_was_asked_for_again_by_what_was_sent_since() {
+    // The repeat at 253 was the first that came here; what was sent next is told of at 275 to 285.
+    let reason = |ms: u32, repeats: &[(u32, u32, bool)]| {
+        let told = Told {
+            until: ms,
+            lost: &[2],
+            seen: false,
+            repeats,
+        };
+        told.reason(ms, 2)
+    };
+    assert_eq!(reason(331, &[(253, 2, false)]), ASKED);
+    assert_eq!(reason(421, &[(253, 2, false)]), TIMER);
+    // Of two that came here new data that went on tells: 2 ms later it is no burst.
+    let told = Told {
+        until: 331,
+        lost: &[2],
+        seen: true,
+        repeats: &[(163, 2, false)],
+    };
+    assert_eq!(told.reasons(&[(331, 2), (333, 47)])[0], TIMER);
 }

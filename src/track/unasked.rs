@@ -29,12 +29,15 @@ impl HalfFlow {
         let sent_at = first.map_or(earlier.at, |first| first.at);
         let progress_at = self.times.progress_at.unwrap_or(sent_at);
         let set_at = progress_at.max(sent_at).min(earlier.at);
-        self.sack.are_seen
-            && at.since(set_at) >= nearly(TIMER_NS_MIN)
-            && (self.has_gone_on_since(earlier)
-                || !self.has_delivered_since(earlier.at)
+        let is_unasked = || {
+            !self.has_delivered_since(earlier.at)
                 || self.echoes.newest().is_some()
-                    && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at))
+                    && Self::is_long_since(self.times.heard_at, self.reaction_ns(), at)
+        };
+        let waited_ns = at.since(set_at);
+        self.sack.are_seen
+            && (waited_ns >= TIMER_NS_MIN / 2 && self.has_gone_on_since(earlier)
+                || waited_ns >= nearly(TIMER_NS_MIN) && is_unasked())
     }
 
     /// Whether `start..end` was repeated before, with SACK, and again at `at` before anything that was sent since can have

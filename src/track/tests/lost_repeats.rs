@@ -260,3 +260,21 @@ fn what_was_repeated_here_was_asked_for_again_by_what_was_sent_since() {
     };
     assert_eq!(told.reasons(&[(331, 2), (333, 47)])[0], TIMER);
 }
+
+#[test]
+fn new_data_tells_of_timers_that_were_not_set_anew() {
+    // The repeat at 163 was lost, as was told of at 185. The ACK moved last at 125.
+    let reason = |until: u32, ms: u32| {
+        let told = Told {
+            until,
+            lost: &[2],
+            seen: true,
+            repeats: &[(163, 2, false)],
+        };
+        told.reason(ms, 2)
+    };
+    assert_eq!(reason(265, 266), TIMER);
+    assert_eq!(reason(220, 221), ASKED);
+    // It may have waited for as long as packets may be overtaken.
+    assert_eq!(reason(205, 266), ASKED);
+}

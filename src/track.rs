@@ -8,6 +8,7 @@
 //! acknowledged after them. Then it is final.
 
 mod acks;
+mod anew;
 mod beyond;
 mod classify;
 mod copies;

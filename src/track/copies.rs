@@ -235,12 +235,16 @@ impl HalfFlow {
         if self.sack.are_seen {
             return self.missing_since_repeat(start, edge, heard_by, most);
         }
+        let last = self.repair.last_repeat.end(self.high);
+        // Each partial ACK asks for one packet (RFC 6582 section 3.2), which was seen.
+        if last.is_some_and(|end| self.was_asked_before(end)) && self.una >= Some(self.high) {
+            return (0, None);
+        }
         // After a timeout new data may come in between (RFC 5682 section 2.1).
         let highest = || {
             self.repair.after_timeout()?;
             self.emissions.repeated_to().max(self.una)
         };
-        let last = self.repair.last_repeat.end(self.high);
         let Some(end) = last.or_else(highest) else {
             return (0, None);
         };

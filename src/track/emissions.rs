@@ -69,6 +69,8 @@ pub(super) struct Gap {
     pub(super) overdue_by: Option<CaptureTime>,
     /// Its sender has heard that all that was seen before is acknowledged.
     pub(super) heard_all: bool,
+    /// So many of those skipped, the first of them, its sender tried as new data after a timer's repeat.
+    pub(super) tried: u16,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
@@ -115,6 +117,8 @@ struct Skips {
     /// When the sender can have known at the earliest, for each packet that is lost and not
     /// repeated yet.
     waiting: VecDeque<CaptureTime>,
+    /// Repeats that passed when none was known to wait: of what is known to be lost later so many are repeated already.
+    ahead: u32,
     /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before
     /// all has been repeated.
     all_lost: bool,

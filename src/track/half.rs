@@ -326,7 +326,7 @@ impl HalfFlow {
     ) {
         self.repair.last_repeat = LastRepeat::up_to(end, self.high);
         self.repair.note_repeated();
-        if taken.unique_len > 0 && start < self.high {
+        if taken.unique_len > 0 && !is_higher {
             self.emissions.on_repeat();
         }
         let timeout = taken.verdict.reason == Some(Reason::Timeout);

@@ -174,8 +174,9 @@ impl HalfFlow {
     /// Whether a packet at or above the highest byte seen that passes at `at` may go on with a repair.
     pub(super) fn is_repairing_tail(&self, at: CaptureTime) -> bool {
         let pause_ns = self.times.data_at.map_or(0, |last| at.since(last));
-        let lately =
-            self.repair.last_repeat.is_some() && pause_ns <= self.delays.round_trip_ns() / 2 * 3;
+        // What answers the ACK of a repeat comes as late as queues on both halves of the path make it.
+        let lately = self.repair.last_repeat.is_some()
+            && (pause_ns <= self.delays.round_trip_ns() / 2 * 3 || !self.is_quiet(at));
         self.repair.goes_on() || self.repair.is_of_tail || lately
     }
 
@@ -186,13 +187,25 @@ impl HalfFlow {
         self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
     }
 
+    /// Whether the ACK of a repeat, in a repair that SACK steers, has told its sender that what begins at `start`, above that,
+    /// and was sent before it is lost (RFC 8985 section 6.2).
+    pub(super) fn is_told_by_repeat(&self, start: i64) -> bool {
+        let repeated = self.repair.last_repeat.end(self.high);
+        self.sack.are_seen && repeated.is_some_and(|end| end <= start)
+    }
+
     /// Whether what is repeated at `at` above the highest byte seen goes on with all that a timer gave up: it needs no further
     /// timer. Few skipped ids may have been further repeats of the lowest bytes, as they were asked for, probed for, and by another
     /// timer.
     pub(super) fn goes_on_giving_up(&self, at: CaptureTime) -> bool {
         const REPEATS_MAX: usize = 3;
+        let is_known = || {
+            self.repair
+                .after_timeout()
+                .is_some_and(|after| after.ends_fast_repair)
+        };
         self.emissions.repeats_all()
-            && self.emissions.unseen_new() > REPEATS_MAX
+            && (self.emissions.unseen_new() > REPEATS_MAX || is_known())
             && !self.is_quiet(at)
     }
 

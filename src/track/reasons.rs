@@ -266,6 +266,12 @@ impl HalfFlow {
         earlier.filter(|sent| sent.start <= start && start < sent.end())
     }
 
+    /// Whether what ends at `end` was repeated as it was asked for.
+    pub(super) fn was_asked_before(&self, end: i64) -> bool {
+        self.copy_before(end - 1)
+            .is_some_and(|sent| sent.verdict.reason == Some(Reason::Fast))
+    }
+
     /// Whether nothing can have made the sender repeat the packet from `start` to `end` so shortly after it sent
     /// `earlier`: neither it nor anything above was acknowledged or reported, which is what asks for repeats (RFC 5681,
     /// RFC 6675 section 5, RFC 8985 section 6.2), and no timer is so quick, but the one that repeats the last packet
@@ -442,6 +448,7 @@ impl HalfFlow {
             && self.repair.after_timeout().is_none();
         self.una == Some(start)
             && !is_asked_by_progress
+            && !self.is_told_by_repeat(start)
             && self.acks.dup_run == 0
             && self.board.highest_end().is_none()
             && !self.sack.are_cut()

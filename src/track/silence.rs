@@ -30,6 +30,14 @@ impl HalfFlow {
         (heard <= at).then_some((passed, heard))
     }
 
+    /// How long a timer may have run at `at`, in ns: it begins with the last packet, and anew when an ACK has come to its
+    /// sender that made progress (RFC 6298 section 5).
+    pub(super) fn timer_ran_ns(&self, at: CaptureTime) -> i64 {
+        let heard = self.heard_progress(at).map(|(_, heard)| heard);
+        let since = self.times.packet_at().max(heard);
+        since.map_or(0, |since| at.since(since))
+    }
+
     /// Whether neither data nor progress passed for so long before `at` that a timer may have run out.
     pub(super) fn is_quiet(&self, at: CaptureTime) -> bool {
         // Timers begin anew when an ACK has come to the sender that made progress (RFC 6298 section 5, RFC 8985

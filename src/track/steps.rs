@@ -351,15 +351,17 @@ impl HalfFlow {
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
+        let timer_ns = self.timer_ran_ns(segment.at);
         let timers = if at_edge {
-            self.timers_within(silence_ns)
+            self.timers_within(timer_ns)
         } else {
-            self.timers_of_tail(start, silence_ns, skipped)
+            self.timers_of_tail(start, timer_ns, skipped)
         };
         let heard_by = self.heard_by(segment.at, unheard_at);
         let (old, repeated_to) = start.map_or((0, None), |start| {
             self.packets_since_repeat(start, edge, heard_by, skipped)
         });
+        let before_timer = self.repeated_before_timer((start, segment.at), heard_by, skipped);
         let heard_all = self.una >= Some(self.high)
             && self.times.progress_at <= Some(heard_by)
             && silence_ns > self.delays.round_trip_ns();
@@ -373,13 +375,13 @@ impl HalfFlow {
         Gap {
             id: self.ids.unwrap(id),
             skipped,
-            old: old.max(timers).max(went_on),
+            old: old.max(timers).max(before_timer).max(went_on),
             due: if self.sack.are_seen { old } else { 0 },
             repeated_to,
             high: self.high,
             at: segment.at,
             since,
-            recovering: self.repair.goes_on(),
+            recovering: self.repair.goes_on() || self.repair.last_repeat.is_some(),
             acks: if self.is_at_rest(segment)
                 || is_behind_fin && self.una >= Some(self.high)
                 || was_probed
@@ -400,7 +402,7 @@ impl HalfFlow {
                 && start >= self.una
                 && self.sack.are_seen
                 && !self.repair.goes_on()
-                && (is_in_round || told_lately),
+                && (is_in_round || told_lately || self.begins_told(start, segment.at)),
             in_order: behind_new.is_some_and(|start| self.goes_back_for(start, heard_by))
                 || self.goes_on_in_order(start, segment.at),
             missing_below: behind_new.and_then(|start| self.missing_since_new(start, skipped)),
@@ -409,6 +411,7 @@ impl HalfFlow {
                 .filter(|_| self.sack.are_seen)
                 .map(|_| self.overdue_by(heard_by)),
             heard_all,
+            tried: self.tried_unseen(start, segment.at, skipped),
         }
     }
 
@@ -487,6 +490,7 @@ impl HalfFlow {
             && self.is_repairing_tail(at)
             && !self.emissions.repeats_all()
             && last.is_some()
+            && !self.begins_anew(start, at)
             && (start == last || start > last && start <= Some(self.sent_to()))
     }
 

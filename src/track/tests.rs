@@ -22,6 +22,7 @@
 //! The initial sequence numbers are 999 (A) and 4999 (B) unless a line `isn A 4294967000` says
 //! otherwise.
 
+mod anew;
 mod asked_long_ago;
 mod beyond;
 mod classes;

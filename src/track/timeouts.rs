@@ -41,7 +41,7 @@ pub(super) struct AfterTimeout {
     /// whatever its sender was at before.
     is_second: bool,
     /// Another one had run out before, and what that gave up is not repaired yet, be it that its sender took that back.
-    goes_on: bool,
+    pub(super) goes_on: bool,
     /// What ids tell to have been sent above all that was seen is outstanding for certain.
     is_certain: bool,
     /// Without SACK it takes an ACK of something sent since to end it (RFC 6582 section 3.2, step 2).
@@ -59,6 +59,8 @@ pub(super) struct AfterTimeout {
     lost_edge: Option<(i64, CaptureTime)>,
     /// That its sender had been asked for the repeat round trips before told of it, while ACKs went on.
     is_by_asking: bool,
+    /// It ran out in a repair that no timer had begun.
+    pub(super) ends_fast_repair: bool,
 }
 
 impl AfterTimeout {
@@ -125,6 +127,7 @@ impl HalfFlow {
             answered: (self.una, 0),
             lost_edge: None,
             is_by_asking: self.repair.heard == Heard::AskedLongAgo,
+            ends_fast_repair: self.is_in_fast_repair(at),
         };
         self.repair.timeout = (until != 0).then(|| Box::new(after));
         self.emissions.on_timeout();
@@ -189,6 +192,16 @@ impl HalfFlow {
                 .in_flight
                 .has_reported(&(since..CaptureTime::MAX), highest);
         tells.then_some(since)
+    }
+
+    /// Whether SACK told the sender of what passes at `at` that the lowest bytes are missing, longer ago than it takes until
+    /// these are repeated.
+    fn is_in_fast_repair(&self, at: CaptureTime) -> bool {
+        let hole = self
+            .una
+            .and_then(|una| self.holes.first_within(una, una + 1));
+        let told_at = hole.and_then(|hole| hole.told_at);
+        Self::is_long_since(told_at, self.reaction_ns(), at)
     }
 
     /// Whether the left edge was repeated before as its sender was asked for it, in a repair that goes on.

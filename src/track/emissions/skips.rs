@@ -77,6 +77,7 @@ impl Skips {
             missing_below,
             overdue_by,
             heard_all,
+            tried,
         } = *gap;
         self.learn(at, recovering);
         if heard_all {
@@ -89,6 +90,9 @@ impl Skips {
         // One of them waits for this packet, which is in the repair.
         let is_overdue = overdue_by.is_some_and(|by| known_by(by) > 1);
         let old = missing_below.unwrap_or(old);
+        // What waits above all that was seen was repeated first.
+        let above = if heard_all { self.waiting.len() } else { 0 };
+        let old = old.saturating_add(u16::try_from(above).unwrap_or(u16::MAX));
         let begins = begins || (in_order || missing_below.is_some()) && !is_overdue;
         let first_repeat = first_repeat && !is_overdue;
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
@@ -123,10 +127,11 @@ impl Skips {
                 may_be_ack: data < skipped,
             });
             let is_new = news.contains(&id);
-            let may_repeat = !(first_repeat || begins && is_new);
+            let is_tried = id < first + u64::from(tried);
+            let may_repeat = !(is_tried || first_repeat || begins && is_new);
             if may_repeat && self.waiting.len() > usize::from(repeats) {
                 self.waiting.pop_front();
-            } else if !self.all_lost && is_new {
+            } else if is_tried || !self.all_lost && is_new {
                 if self.unseen_new.len() == SKIPPED_MAX {
                     self.unseen_new.pop_front();
                 }
@@ -149,9 +154,7 @@ impl Skips {
                 && slot.id + later <= self.delivered
             {
                 self.skipped.pop_front();
-                if !slot.repeated {
-                    self.waiting.push_back(effective);
-                }
+                self.wait(slot, effective);
                 self.settle();
             }
         }
@@ -164,9 +167,18 @@ impl Skips {
             && slot.id < self.delivered
         {
             self.skipped.pop_front();
-            if !slot.repeated {
-                self.waiting.push_back(at);
-            }
+            self.wait(slot, at);
+        }
+    }
+
+    /// What was skipped as `slot` is known to be lost from `since` on, and waits to be repeated, if it has not been.
+    fn wait(&mut self, slot: Slot, since: CaptureTime) {
+        if slot.repeated {
+            return;
+        }
+        match self.ahead.checked_sub(1) {
+            Some(others) => self.ahead = others,
+            None => self.waiting.push_back(since),
         }
     }
 
@@ -209,7 +221,10 @@ impl Skips {
     }
 
     pub(super) fn on_repeat(&mut self) {
-        self.waiting.pop_front();
+        // Its sender may have known by fewer packets that it is lost.
+        if self.waiting.pop_front().is_none() {
+            self.ahead += 1;
+        }
     }
 
     pub(super) fn on_higher(
@@ -253,12 +268,14 @@ impl Skips {
     pub(super) fn on_timeout(&mut self) {
         self.all_lost = true;
         self.waiting.clear();
+        self.ahead = 0;
     }
 
     pub(super) fn on_ack(&mut self, all_acked: bool) {
         if all_acked && self.unseen_new.is_empty() {
             // Nothing is left of what a timeout gave up, either.
             self.waiting.clear();
+            self.ahead = 0;
             self.all_lost = false;
         }
     }

@@ -391,7 +391,7 @@ impl HalfFlow {
         let verdict = if is_early { Verdict::NEW } else { verdict };
         let is_new = verdict == Verdict::NEW;
         if is_new && self.repair.timeout.is_some() {
-            self.take_back_gone_on(end);
+            self.take_back_gone_on(segment, end);
         }
         if is_new && unexplained && self.ids.is_confirmed() {
             self.ids.doubt();

@@ -140,6 +140,11 @@ impl HalfFlow {
     /// Whether `segment`, which begins at `start`, answers data of the peer that came after the ACK of all that was seen:
     /// who had something to repeat had done so when it heard of that ACK, and nothing was sent in between, as ids tell.
     fn answers(&self, segment: &Segment, start: i64, step: Step) -> bool {
+        step == Step::Ahead(0) && start == self.high && self.is_answer(segment)
+    }
+
+    /// Whether who sends `segment` had heard that all that was seen is acknowledged, and of what came after that.
+    pub(super) fn is_answer(&self, segment: &Segment) -> bool {
         let echo = segment.timestamps.map(|ts| ts.echo);
         let is_later = || {
             let trip_ns = self.delays.upstream.patience_ns() + TICKS_NS;
@@ -147,9 +152,7 @@ impl HalfFlow {
             self.delays.upstream.min_ns().is_some()
                 && progress_at.is_some_and(|progress| segment.at.since(progress) > trip_ns)
         };
-        step == Step::Ahead(0)
-            && start == self.high
-            && self.una >= Some(start)
+        self.una >= Some(self.high)
             && self.owes_ack
             && (self.emissions.has_heard_more(echo) || is_later())
     }

@@ -222,11 +222,16 @@ impl HalfFlow {
         untold.map_or(i64::MAX, |sent| sent.start)
     }
 
-    /// What ends at `end` is new. Where its sender has gone on so since a timer ran out by more than the two packets that
+    /// `segment`, which ends at `end`, is new. Where it answers what the peer sent after the ACK of all that was seen, nothing
+    /// is left of what a timer gave up. Where its sender has gone on so since a timer ran out by more than the two packets that
     /// it may try (RFC 5682 section 2.1), and repeated nothing but what timers brought, although ACKs told that not all
     /// had been lost, it has taken the timeout back: who has not repeats first (METRICS.md RF5).
     #[cold]
-    pub(super) fn take_back_gone_on(&mut self, end: i64) {
+    pub(super) fn take_back_gone_on(&mut self, segment: &Segment, end: i64) {
+        if self.is_answer(segment) {
+            self.repair.timeout = None;
+            return;
+        }
         let (una, tried) = (self.una, 2 * i64::from(self.packet_size.full()));
         let are_seen = self.sack.are_seen;
         let timeout = self.repair.timeout.as_deref_mut();

@@ -330,6 +330,33 @@ fn without_sack_each_partial_ack_asked_for_one_packet() {
 }
 
 #[test]
+fn what_a_timer_gave_up_is_over_when_its_sender_answers_what_came_after_the_ack_of_all() {
+    // Ids 3 to 5 were 1000..2000 twice or more, and B has all that it was sent: what is missing at 511 is of the answer.
+    let trace = |asked: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             120 B>A ack 1000
+             400 A>B data 1000..2000 id 6
+             420 B>A ack 2000
+             {asked} ack 2000
+             510 A>B data 4000..5000 ack 100 id 9
+             511 A>B data 5000..6000 ack 100 id 10
+             512 A>B data 6000..7000 ack 100 id 11
+             530 B>A ack 2000 sack 4000..5000
+             531 B>A ack 2000 sack 4000..6000
+             532 B>A ack 2000 sack 4000..7000
+             543 A>B data 2000..3000 ack 100 id 12"
+        ))
+    };
+    assert_eq!(
+        last_reason(&trace("500 B>A data 0..100")),
+        Some(Reason::Fast)
+    );
+    // Nobody asked for anything in between.
+    assert_eq!(last_reason(&trace("420 B>A")), Some(Reason::Timeout));
+}
+
+#[test]
 fn who_is_in_a_fast_repair_tries_nothing_after_a_timer() {
     // Id 3 was 1000..2000, 7 was 5000..6000; the repeat at 134 is lost behind this point. Ids 10 and 11 were 5000..6000.
     let trace = "0 B>A syn

@@ -153,9 +153,12 @@ impl HalfFlow {
     /// RF1).
     pub(super) fn note_lost_edge(&mut self, start: i64, at: CaptureTime) {
         let tells = self.do_ids_tell() && !self.owes_ack;
+        // Above the highest byte seen lies what ids told to have been given up, too.
+        let given_up_to = self.repair.timeout.as_deref().map(|after| after.until);
+        let leaves_nothing_out = start <= self.high || Some(start) < given_up_to;
         let Some(edge) = self
             .una
-            .filter(|&una| tells && una < start && start <= self.high)
+            .filter(|&una| tells && una < start && leaves_nothing_out)
         else {
             return;
         };

@@ -4,6 +4,28 @@ use super::*;
 use crate::event::Reason;
 
 #[test]
+fn what_a_timer_gave_up_above_all_that_was_seen_may_leave_out_the_repeat_of_the_left_edge() {
+    // Ids 6 to 9 were 4000..8000, 11 was 5000..6000 again: B reports what was sent with it.
+    let trace = |last: &str| {
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             102 A>B data 2000..3000 id 4
+             103 A>B data 3000..4000 id 5
+             123 B>A ack 4000
+             400 A>B data 4000..5000 id 10
+             420 B>A ack 5000
+             430 A>B data {last} id 12
+             450 B>A ack 5000 sack {last}
+             461 A>B data 5000..6000 id 13"
+        ))
+    };
+    assert_eq!(last_reason(&trace("6000..7000")), Some(Reason::Fast));
+    // Above what was given up is what its sender tries that is new.
+    assert_eq!(last_reason(&trace("9000..10000")), Some(Reason::Timeout));
+}
+
+#[test]
 fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it_came_here() {
     // The timer repeats 1000..2000. Of its ACK the sender repeats 3000..4000, id 11, which is lost again, and goes on with
     // new data. That is reported, so the repeat is known to be lost (RFC 8985 section 6.2): no timer's work goes on.

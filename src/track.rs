@@ -28,6 +28,7 @@ mod in_flight;
 mod last_repeat;
 mod latest_acks;
 mod limits;
+mod lost_edges;
 mod marking;
 mod merged_frames;
 mod network_copies;

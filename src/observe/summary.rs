@@ -395,10 +395,7 @@ impl DirectionSummary {
                 headers_len,
                 full_len,
             } => {
-                incidents.super_segments += 1;
-                incidents.merged_len = full_len;
-                incidents.merged_packets += u64::from(further);
-                incidents.merged_headers_bytes += u64::from(further) * u64::from(headers_len);
+                incidents.on_super_segment(further, headers_len, full_len);
             }
             Signal::ReorderedAtReceiver => incidents.reordered_at_receiver += 1,
         }

@@ -189,6 +189,13 @@ impl HalfFlow {
     /// The same of the left edge, at `start`, that passed here once: who repeats it long after it was asked to has done so
     /// before, and that was lost on its way here.
     fn has_heard_of_copy(&self, segment: &Segment, start: i64, peer: &Self) -> Heard {
+        // Nearly always, told at once: no timer runs out so soon.
+        let timer_ns = TIMER_NS_MIN / 2;
+        if self.una != Some(start)
+            || !Self::is_long_since(self.times.progress_at, Some(timer_ns), segment.at)
+        {
+            return Heard::Unknown;
+        }
         let first = self.copy_before(start).filter(|first| first.copies == 1);
         let asked_at = first.and_then(|first| self.asked_after(first));
         let is_long_ago = asked_at.is_some_and(|asked_at| match segment.timestamps {

@@ -92,6 +92,16 @@ pub struct Incidents {
 }
 
 impl Incidents {
+    /// A frame was so many packets more on the wire, with headers as long, and each but the last with as much payload.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_super_segment(&mut self, further: u16, headers_len: u16, full_len: u16) {
+        self.super_segments += 1;
+        self.merged_len = full_len;
+        self.merged_packets += u64::from(further);
+        self.merged_headers_bytes += u64::from(further) * u64::from(headers_len);
+    }
+
     /// What was repeated is so many packets more on the wire, if by frames of offload, or no longer counts.
     pub(super) fn count_merged(&mut self, len: u32, by: i64) {
         if self.merged_len > 0 {

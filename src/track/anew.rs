@@ -50,8 +50,7 @@ impl HalfFlow {
         };
         let packet = self.packet_size.full();
         let (from, most) = if self.repair.goes_on() {
-            let repeated_to = self.emissions.repeated_to().unwrap_or(edge);
-            (repeated_to.max(edge), skipped)
+            (self.emissions.repeated_to().unwrap_or(edge), skipped)
         } else {
             let reported = self.board.bytes().div_ceil(packet.into());
             let reported = u16::try_from(reported).unwrap_or(u16::MAX);

@@ -490,7 +490,6 @@ impl HalfFlow {
             && self.is_repairing_tail(at)
             && !self.emissions.repeats_all()
             && last.is_some()
-            && !self.begins_anew(start, at)
             && (start == last || start > last && start <= Some(self.sent_to()))
     }
 

@@ -8,6 +8,9 @@ pub(super) const PROBE_NS_MIN: i64 = 2_000_000;
 /// What no retransmission timer is shorter than: Linux's floor.
 pub(super) const TIMER_NS_MIN: i64 = 200_000_000;
 
+/// As much after the last progress a timer may run out that progress in a repair did not set anew (RFC 6582 section 4), in ns.
+pub(super) const UNSET_TIMER_NS_MIN: i64 = TIMER_NS_MIN / 2;
+
 /// How late the timer of who lets packets be overtaken may be, in ns: three of 250 ticks a second, as common senders add
 /// two to what they round up.
 pub(super) const TICKS_NS: i64 = 12_000_000;

@@ -1,6 +1,6 @@
 //! Why a sender repeated what it had sent.
 
-use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, nearly};
+use super::delays::{Delays, PROBE_NS_MIN, TICKS_NS, TIMER_NS_MIN, UNSET_TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::repair::Heard;
@@ -190,9 +190,9 @@ impl HalfFlow {
     /// before, and that was lost on its way here.
     fn has_heard_of_copy(&self, segment: &Segment, start: i64, peer: &Self) -> Heard {
         // Nearly always, told at once: no timer runs out so soon.
-        let timer_ns = TIMER_NS_MIN / 2;
+        let timer_ns = Some(UNSET_TIMER_NS_MIN);
         if self.una != Some(start)
-            || !Self::is_long_since(self.times.progress_at, Some(timer_ns), segment.at)
+            || !Self::is_long_since(self.times.progress_at, timer_ns, segment.at)
         {
             return Heard::Unknown;
         }
@@ -235,7 +235,7 @@ impl HalfFlow {
         let asked_ns = heard_at.since(asked_at);
         let often = asked_ns >= 4 * round_trip_ns && !self.repair.finds_lost();
         let timer_ns = if often {
-            TIMER_NS_MIN / 2
+            UNSET_TIMER_NS_MIN
         } else {
             nearly(TIMER_NS_MIN)
         };

@@ -1,6 +1,6 @@
 //! Repeats that no ACK can have asked for, though ACKs went on: those of timers that ran out meanwhile.
 
-use super::delays::{Delays, TIMER_NS_MIN, nearly};
+use super::delays::{Delays, TIMER_NS_MIN, UNSET_TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::in_flight::{PARTS_MAX, Sent};
 use super::repair::Heard;
@@ -36,7 +36,7 @@ impl HalfFlow {
         };
         let waited_ns = at.since(set_at);
         self.sack.are_seen
-            && (waited_ns >= TIMER_NS_MIN / 2 && self.has_gone_on_since(earlier)
+            && (waited_ns >= UNSET_TIMER_NS_MIN && self.has_gone_on_since(earlier)
                 || waited_ns >= nearly(TIMER_NS_MIN) && is_unasked())
     }
 

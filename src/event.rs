@@ -482,7 +482,7 @@ pub enum Signal {
     /// A probe by the sender into a closed window.
     WindowProbe,
     /// The sender's segment is more than one packet on the wire: captured before segmentation or
-    /// after merging (offload).
+    /// after merging (offload; METRICS.md C7).
     SuperSegment {
         /// Packets besides the first one.
         further: u16,

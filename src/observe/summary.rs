@@ -467,6 +467,7 @@ mod tests {
         assert_eq!(incidents.recovery_ns, 40_000_000);
         assert_eq!(incidents.retransmitted_packets, 0);
     }
+
     #[test]
     fn what_a_frame_repeats_counts_in_packets_of_the_wire_as_long_as_it_counts_at_all() {
         let repeat = Verdict::of(Class::Retransmission, Evidence::IpId, Confidence::Medium);

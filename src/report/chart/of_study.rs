@@ -358,7 +358,8 @@ fn drawn(metric: Metric) -> (Quantity, f64) {
         Metric::RttNsMean => (Quantity::RTT.called("Mean RTT"), 1e-9),
         Metric::PingNsMean => (Quantity::PING, 1e-9),
         Metric::CompletionNs => (Quantity::COMPLETION, 1e-9),
-        Metric::Overhead | Metric::WireOverhead => (Quantity::OVERHEAD, 1.0),
+        Metric::Overhead => (Quantity::OVERHEAD, 1.0),
+        Metric::WireOverhead => (Quantity::OVERHEAD.called("Overhead on the wire"), 1.0),
         Metric::RetransmissionRate => (Quantity::RETRANSMISSION_RATE, 1.0),
         Metric::Utilisation => (Quantity::UTILISATION, 1.0),
         Metric::QueueShare => (

@@ -504,6 +504,10 @@ fn flows_that_are_compared_while_one_is_not_there_are_told_of() {
     assert!(!plain.contains("shorter flow"), "{plain}");
     let (_, plain) = with(&[1410], &[]);
     assert!(plain.contains("410 s of 4.000 s pass"), "{plain}");
+    // They meet at an instant, of which a window cannot be.
+    let (_, plain) = with(&[5000], &[]);
+    assert!(plain.contains("2.000 s of 2.000 s pass"), "{plain}");
+    assert!(!plain.contains("0s+"), "{plain}");
     // Of three pairs two: B and C end together, and the shorter of them is within the other.
     let (_, plain) = with(&[2500, 3000], &[]);
     let told = "fness of 2 pairs is over the time of the shorter flow, of which 2.000 s of 4.000 s";

@@ -38,9 +38,8 @@ impl Compared {
     }
 }
 
-/// That pairs of a capture are compared over a time of which one of the two was not there for a tenth or more, and which
-/// window leaves that out. Only those that
-/// the table of pairs shows count.
+/// That pairs of a capture are compared over a time of which one of the two was not there for more than a tenth, and which
+/// window leaves that out. Only those that the table of pairs has count.
 pub(super) fn of_pairs(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
     if config.pairs.window.is_some() || capture.pairs.pairs.is_empty() {
         return None;
@@ -54,7 +53,8 @@ pub(super) fn of_pairs(capture: &CaptureAnalysis, config: &Config) -> Option<Str
     let most = partly.iter().max_by_key(|of| of.alone_ns)?;
     let words = most.words();
     Some(match partly.as_slice() {
-        [only] => format!(
+        // Those that meet at an instant have no time of their own.
+        [only] if only.all_ns > only.alone_ns => format!(
             "fness is over the time of the shorter flow, of which {words}: `--fness-window 0s+{}` compares while both send",
             window(only.all_ns - only.alone_ns)
         ),

@@ -315,4 +315,28 @@ mod tests {
         skips.learn(at(acks), false);
         assert_eq!(skips.delivered, acks);
     }
+
+    #[test]
+    fn what_was_repeated_early_is_forgotten_when_all_is_given_up_or_acknowledged() {
+        // How many wait to be repeated once id 1, which was skipped, is known to be lost by a later one.
+        let waiting = |forget: fn(&mut Skips)| {
+            let mut skips = Skips::default();
+            skips.on_repeat();
+            forget(&mut skips);
+            skips.skipped.push_back(Slot {
+                id: 1,
+                repeated: false,
+                may_be_ack: false,
+            });
+            let at = CaptureTime::from_ns(1);
+            skips.on_delivered(1 + LATER_MIN, at);
+            skips.learn(at, false);
+            skips.waiting.len()
+        };
+        // The repeat was of this one, of which its sender knew sooner.
+        assert_eq!(waiting(|_| {}), 0);
+        // It was of what came before.
+        assert_eq!(waiting(Skips::on_timeout), 1);
+        assert_eq!(waiting(|skips| skips.on_ack(true)), 1);
+    }
 }

@@ -85,3 +85,40 @@ fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it
     // Nor is it asked for when the timer has run out again.
     assert_eq!(last_reason(&trace(12, reported, 1000)), timeout);
 }
+
+#[test]
+fn what_is_lost_before_a_timer_repeats_the_left_edge_that_sack_told_of_was_new_first() {
+    // 3000..6000 were ids 5 to 7. Then 7000..9000, ids 9 and 10, are new and lost as well, until a timer repeats 3000..4000.
+    // Of its ACK follows what else it gave up, ids 12 and 13 lost again, and then 7000..8000.
+    let trace = "0 A>B syn ts 1000/0
+         20 B>A syn ack 0 ts 5000/1000
+         30 A>B ack 0 id 1 ts 1030/5000
+         100 A>B data 0..1000 id 2 ts 1100/5000
+         101 A>B data 1000..2000 id 3 ts 1101/5000
+         102 A>B data 2000..3000 id 4 ts 1102/5000
+         122 B>A ack 3000 ts 5102/1102
+         132 A>B data 6000..7000 id 8 ts 1132/5102
+         152 B>A ack 3000 sack 6000..7000 ts 5132/1102
+         380 A>B data 3000..4000 id 11 ts 1380/5132
+         400 B>A ack 4000 sack 6000..7000 ts 5380/1380
+         410 A>B data 7000..8000 id 14 ts 1410/5380";
+    assert_eq!(last_reason(trace), Some(Reason::Timeout));
+}
+
+#[test]
+fn who_is_not_told_by_sack_may_repeat_all_that_is_not_acknowledged_before_new_data() {
+    // 0..1000 and 2000..3000, ids 2 and 4, were lost. Ids 8 to 10 may have been any of 1000..5000 again, so what follows need
+    // not have been sent before; it would have been, had these been 5000..8000.
+    let trace = "0 B>A syn bare
+         14 A>B syn bare ack 0 id 0
+         15 B>A ack 0
+         100 A>B data 1000..2000 id 3
+         101 A>B data 3000..4000 id 5
+         102 A>B data 4000..5000 id 6
+         103 B>A ack 0
+         104 B>A ack 0
+         105 B>A ack 0
+         123 A>B data 0..1000 id 7
+         163 A>B data 7000..8000 id 11";
+    assert_eq!(last_reason(trace), None);
+}

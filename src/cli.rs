@@ -2,6 +2,7 @@
 
 mod args;
 mod charts;
+mod inputs;
 mod interrupt;
 mod limits;
 mod manuals;
@@ -11,6 +12,7 @@ mod path;
 mod plan;
 mod progress;
 mod study;
+mod values;
 mod writing;
 
 use std::process::ExitCode;

@@ -1,22 +1,18 @@
 //! The arguments, as typed.
 
-use std::ffi::{OsStr, OsString};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::process;
+use std::ffi::OsStr;
+use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::ExitStatus;
 use super::charts::ChartArgs;
-use super::limits::{CaptureArgs, LimitArgs, whole};
-use super::mistakes;
+use super::limits::{CaptureArgs, LimitArgs};
 use super::path::PathArgs;
 use super::study::StudyArgs;
+use super::values::{parse_rate, parse_time, parse_window, whole};
 use crate::analyze::PairConfig;
-use crate::report::terminal;
 
 pub(super) const EXAMPLES: &str = "Examples:
   ccanalyze capture.pcap                           what is in it
@@ -110,17 +106,17 @@ pub struct Args {
 
     /// Capacity of the shared link, such as `50Mbit`: adds utilisation and the balanced metric
     /// (goodput, delay and retransmissions in one number)
-    #[arg(short, long, value_name = "RATE", value_parser = super::plan::parse_rate)]
+    #[arg(short, long, value_name = "RATE", value_parser = parse_rate)]
     pub capacity: Option<f64>,
 
     /// Length of a bin: the steps of time in which series are counted
-    #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = super::plan::parse_time)]
+    #[arg(short, long, value_name = "TIME", default_value = "100ms", value_parser = parse_time)]
     pub bin: i64,
 
     /// Compare pairs of flows (fness: -1 one alone, 0 even, 1 the other alone) over a window:
     /// OFFSET after the later flow's start, LENGTH long, such as `5s+35s`; by default over the
     /// timespan of the shorter flow
-    #[arg(long, value_name = "OFFSET+LENGTH", value_parser = super::plan::parse_window)]
+    #[arg(long, value_name = "OFFSET+LENGTH", value_parser = parse_window)]
     pub fness_window: Option<crate::analyze::FnessWindow>,
 
     /// Compare the N flows with the most payload of each capture
@@ -153,49 +149,6 @@ pub struct Args {
     pub limits: LimitArgs,
 }
 
-impl Args {
-    /// What was typed. Ends the program where it was help that was asked for, or where it makes no
-    /// sense.
-    #[must_use]
-    pub fn from_command_line() -> Self {
-        let typed: Vec<OsString> = std::env::args_os().collect();
-        mistakes::parse(&typed).unwrap_or_else(|error| end_with(&error))
-    }
-
-    /// Checks that no command is among the captures, for it came too late.
-    pub(super) fn ensure_command_comes_first(&self) -> anyhow::Result<()> {
-        let mut captures = self.captures.iter();
-        match captures.find(|path| is_command(path) && !path.exists()) {
-            Some(command) => anyhow::bail!(comes_first(&command.to_string_lossy())),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Prints help, or what makes no sense, and ends the program: help that cannot be printed with an error, as all else.
-fn end_with(error: &clap::Error) -> ! {
-    let outcome = error.print().and_then(|()| io::stdout().flush());
-    let is_told = error.use_stderr() || terminal::was_printed(outcome);
-    process::exit(if is_told {
-        error.exit_code()
-    } else {
-        ExitStatus::Failed as i32
-    })
-}
-
-/// One of some values, by its name.
-pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
-    all: &'static [T],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let names = all.iter().map(|&value| name(value));
-    PossibleValuesParser::new(names).try_map(move |chosen| {
-        let mut all = all.iter().copied();
-        let of_name = all.find(|&value| name(value) == chosen);
-        of_name.ok_or_else(|| format!("nothing is called '{chosen}'"))
-    })
-}
-
 /// The names of all commands.
 pub(super) fn commands() -> Vec<String> {
     let args = Args::command();
@@ -203,15 +156,6 @@ pub(super) fn commands() -> Vec<String> {
     commands
         .map(|command| command.get_name().to_owned())
         .collect()
-}
-
-/// Whether a word is the name of a command.
-pub(super) fn is_command(word: &Path) -> bool {
-    commands().iter().any(|command| word == Path::new(command))
-}
-
-pub(super) fn comes_first(command: &str) -> String {
-    format!("'{command}' is a command and comes first: ccanalyze {command} ...")
 }
 
 /// What else the command does.

@@ -1,6 +1,6 @@
 //! How charts are drawn: the same options for every command that draws some.
 
-use super::args::one_of;
+use super::values::one_of;
 use crate::report::chart::{Size, Style, Theme};
 use crate::report::terminal;
 

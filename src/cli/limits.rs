@@ -2,9 +2,9 @@
 
 use clap::Args;
 
+use super::values::{parse_size, whole};
 use crate::analyze::Config;
 use crate::flow::{ConnectionLimits, SHARDS};
-use crate::study::units::{self, Dimension};
 use crate::track::TrackLimits;
 
 /// Least memory of one of several captures: a small part of a small limit would be of no use.
@@ -83,67 +83,5 @@ impl LimitArgs {
             ..config.limits
         };
         config.bins_max = self.max_bins;
-    }
-}
-
-/// A whole number from `LEAST` to `MOST`.
-pub(super) fn whole<T: TryFrom<u64>, const LEAST: u64, const MOST: u64>(
-    text: &str,
-) -> Result<T, String> {
-    // Wider than any number that fits, so that those below zero and far too large ones are told apart.
-    let number = text
-        .parse::<i128>()
-        .map_err(|_| format!("'{text}' is no whole number: write it in digits"))?;
-    if number < i128::from(LEAST) {
-        return Err(format!("{number} is too little: at least {LEAST}"));
-    }
-    let too_much = || format!("{number} is too much: at most {MOST}");
-    let number = u64::try_from(number)
-        .ok()
-        .filter(|&number| number <= MOST)
-        .ok_or_else(too_much)?;
-    T::try_from(number).map_err(|_| too_much())
-}
-
-/// A size such as `4GB` or `512MiB`, in bytes.
-fn parse_size(text: &str) -> Result<u64, String> {
-    let bytes = units::parse(text, Dimension::Size)?;
-    if bytes < 1e6 {
-        Err(format!("'{text}' is too little: at least 1MB"))
-    } else if bytes < 1e18 {
-        Ok(bytes as u64)
-    } else {
-        Err(format!("'{text}' is more than any machine has"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_whole_and_within_bounds() {
-        assert_eq!(whole::<u16, 1, 1024>("8"), Ok(8));
-        for (text, said) in [
-            ("0", "at least 1"),
-            ("1025", "at most 1024"),
-            ("1e3", "no whole number"),
-            ("-1", "-1 is too little: at least 1"),
-            ("99999999999999999999", "at most 1024"),
-            ("two", "no whole number"),
-        ] {
-            let refused = whole::<u16, 1, 1024>(text).unwrap_err();
-            assert!(refused.contains(said), "{text}: {refused}");
-        }
-    }
-
-    #[test]
-    fn a_size_has_a_unit() {
-        assert_eq!(parse_size("4GB"), Ok(4_000_000_000));
-        assert_eq!(parse_size("1.5 GiB"), Ok(1_610_612_736));
-        assert_eq!(parse_size("512MiB"), Ok(536_870_912));
-        for wrong in ["4", "GB", "-4GB", "4 GX", "1kB", "nanGB", ""] {
-            assert!(parse_size(wrong).is_err(), "{wrong}");
-        }
     }
 }

@@ -1,13 +1,16 @@
 //! What was typed by mistake, and what may be meant.
 
 use std::ffi::{OsStr, OsString};
+use std::io::{self, Write as _};
 use std::path::Path;
+use std::process;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
-use super::Args;
-use super::args::{EXAMPLES, comes_first, is_command};
+use super::ExitStatus;
+use super::args::{Args, EXAMPLES, commands};
+use crate::report::terminal;
 
 /// Options that a study has in its manifest, and where.
 const IN_MANIFESTS: [(&str, &str); 7] = [
@@ -19,6 +22,36 @@ const IN_MANIFESTS: [(&str, &str); 7] = [
     ("--udp", "`udp` of [analysis]"),
     ("-c", "`capacity` of [conditions]"),
 ];
+
+impl Args {
+    /// What was typed. Ends the program where it was help that was asked for, or where it makes no
+    /// sense.
+    #[must_use]
+    pub fn from_command_line() -> Self {
+        let typed: Vec<OsString> = std::env::args_os().collect();
+        parse(&typed).unwrap_or_else(|error| end_with(&error))
+    }
+
+    /// Checks that no command is among the captures, for it came too late.
+    pub(super) fn ensure_command_comes_first(&self) -> anyhow::Result<()> {
+        let mut captures = self.captures.iter();
+        match captures.find(|path| is_command(path) && !path.exists()) {
+            Some(command) => anyhow::bail!(comes_first(&command.to_string_lossy())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Prints help, or what makes no sense, and ends the program: help that cannot be printed with an error, as all else.
+fn end_with(error: &clap::Error) -> ! {
+    let outcome = error.print().and_then(|()| io::stdout().flush());
+    let is_told = error.use_stderr() || terminal::was_printed(outcome);
+    process::exit(if is_told {
+        error.exit_code()
+    } else {
+        ExitStatus::Failed as i32
+    })
+}
 
 /// Understands what was typed, with the name of the program before it.
 pub(super) fn parse(typed: &[OsString]) -> Result<Args, clap::Error> {
@@ -144,6 +177,15 @@ fn tip_of_other_tools(unknown: &str) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether a word is the name of a command.
+fn is_command(word: &Path) -> bool {
+    commands().iter().any(|command| word == Path::new(command))
+}
+
+fn comes_first(command: &str) -> String {
+    format!("'{command}' is a command and comes first: ccanalyze {command} ...")
 }
 
 /// The command that has an option of this very name: an option that is like it is not what was meant.

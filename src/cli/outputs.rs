@@ -21,6 +21,19 @@ pub(super) fn begin_beside(out: &Path, table: &str) -> anyhow::Result<Pending> {
     Ok(Pending::create(&sibling(out, table))?)
 }
 
+/// Begins to write a page.
+pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
+    let html = path.extension().is_some_and(|ending| {
+        ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm")
+    });
+    ensure!(
+        html,
+        "{}: a report is an HTML page: let its name end in .html",
+        display_name(path)
+    );
+    Ok(Pending::create(path)?)
+}
+
 /// Begins a folder of charts, if charts are wanted; otherwise says that those of an earlier run stay,
 /// where there are some.
 pub(super) fn begin_charts(

@@ -6,20 +6,18 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
-use super::args::one_of;
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::plan::{self, parse_rate, parse_time};
 use super::progress::{self, Scope};
+use super::values::{one_of, parse_limit, parse_rate, parse_time};
 use super::writing::{Writing, Written};
-use super::{ExitStatus, interrupt, outputs};
+use super::{ExitStatus, inputs, interrupt, outputs};
 use crate::analyze::Watch;
 use crate::capture::{CaptureSource, display_name};
 use crate::path::{ClockChoice, PathAnalysis, PathConfig, PathError, Point, QueueLimit};
 use crate::report::chart;
 use crate::report::tables::{Metadata, Workers};
 use crate::report::{OutputFolder, Pending, html, terminal};
-use crate::study::units::{self, Dimension};
 use crate::table::{PacketTable, PathTables};
 
 /// What happened between two points: delay, queue and drops, packet by packet.
@@ -238,7 +236,7 @@ fn points(args: &PathArgs) -> anyhow::Result<Vec<Point>> {
         );
     }
     // Such a file would show an empty queue without drops, or every packet twice.
-    if let Some(twice) = plan::given_twice(points.iter().map(Vec::as_slice)) {
+    if let Some(twice) = inputs::given_twice(points.iter().map(Vec::as_slice)) {
         let name = display_name(twice.path);
         ensure!(
             twice.is_one_group,
@@ -276,9 +274,9 @@ fn config(args: &PathArgs, hops: usize) -> anyhow::Result<PathConfig> {
         ),
         (None, _) => {}
     }
-    let filter = plan::filter(args.filter.as_deref())?;
+    let filter = inputs::filter(args.filter.as_deref())?;
     Ok(PathConfig {
-        decode: plan::decode_options(args.outer),
+        decode: inputs::decode_options(args.outer),
         filter,
         bin_ns: args.bin,
         limit: args.limit,
@@ -343,7 +341,11 @@ impl Outputs {
             results,
             packets: packets.map(outputs::begin_table).transpose()?,
             charts,
-            report: args.report.as_deref().map(plan::begin_page).transpose()?,
+            report: args
+                .report
+                .as_deref()
+                .map(outputs::begin_page)
+                .transpose()?,
         })
     }
 
@@ -414,57 +416,6 @@ fn metadata(args: &PathArgs) -> Metadata {
     outputs::metadata(&options, captures(args))
 }
 
-/// No queue holds more packets or bytes.
-const LIMIT_MAX: f64 = 1e12;
-
-/// A limit such as `100p`, `150kB` or `1.5 MB`, by the units of manifests.
-fn parse_limit(text: &str) -> Result<QueueLimit, String> {
-    let is_none = |why: &str| {
-        format!(
-            "'{text}' is no limit of a queue: {why}; write packets as 100p, bytes as 150kB or 64KiB"
-        )
-    };
-    let within = |number: f64| {
-        if number > LIMIT_MAX {
-            Err(format!("'{text}' is more than any queue holds"))
-        } else if number <= 0.0 {
-            Err(is_none("it must be above 0"))
-        } else {
-            Ok(number)
-        }
-    };
-    if let Ok(packets) = units::parse(text, Dimension::Packets) {
-        let packets = within(packets)?;
-        return if packets.fract() == 0.0 {
-            Ok(QueueLimit::Packets(packets as u64))
-        } else {
-            Err(is_none("packets are whole"))
-        };
-    }
-    if let Ok(bytes) = units::parse(text, Dimension::Size) {
-        let bytes = within(bytes)?;
-        return if bytes >= 1.0 {
-            Ok(QueueLimit::Bytes(bytes.round() as u64))
-        } else {
-            Err(is_none("it is less than a byte"))
-        };
-    }
-    let written = text.trim();
-    let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
-    Err(is_none(if written.starts_with('-') {
-        "it must be above 0"
-    } else if !written.starts_with(is_of_number) {
-        "it does not begin with a number"
-    } else if written.ends_with(is_of_number) {
-        "it has no unit"
-    } else if units::parse(text, Dimension::Rate).is_ok() {
-        // `1Mb` is a megabit where a rate is expected: it must not be a megabyte here.
-        "it is written as a number of bits"
-    } else {
-        "its unit is none of packets or bytes"
-    }))
-}
-
 /// Shortest bin, in ns.
 const BIN_NS_MIN: i64 = 10_000;
 
@@ -495,61 +446,5 @@ mod tests {
             files_of(&["--point", "a", "--point", "b", "--point", "c"]).len(),
             3
         );
-    }
-
-    #[test]
-    fn limits_are_packets_or_bytes() {
-        for (text, limit) in [
-            ("100p", QueueLimit::Packets(100)),
-            ("1 packet", QueueLimit::Packets(1)),
-            ("100 packets", QueueLimit::Packets(100)),
-            ("100pkts", QueueLimit::Packets(100)),
-            ("150kB", QueueLimit::Bytes(150_000)),
-            ("150KB", QueueLimit::Bytes(150_000)),
-            (" 1.5 MB ", QueueLimit::Bytes(1_500_000)),
-            ("64KiB", QueueLimit::Bytes(65_536)),
-            ("1MiB", QueueLimit::Bytes(1_048_576)),
-            ("31250B", QueueLimit::Bytes(31_250)),
-            ("31250 bytes", QueueLimit::Bytes(31_250)),
-            ("1GB", QueueLimit::Bytes(1_000_000_000)),
-            ("1TB", QueueLimit::Bytes(1_000_000_000_000)),
-        ] {
-            assert_eq!(parse_limit(text), Ok(limit), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_limit_is_told_why_and_how_to_write_it() {
-        for (text, why) in [
-            ("0p", "must be above 0"),
-            ("0B", "must be above 0"),
-            ("-5p", "must be above 0"),
-            ("-5kB", "must be above 0"),
-            ("1.5p", "packets are whole"),
-            ("0.5p", "packets are whole"),
-            ("0.3B", "less than a byte"),
-            ("", "does not begin with a number"),
-            ("p", "does not begin with a number"),
-            ("100", "has no unit"),
-            ("1.5", "has no unit"),
-            ("1b", "a number of bits"),
-            ("1kb", "a number of bits"),
-            ("1Mb", "a number of bits"),
-            ("1M", "a number of bits"),
-            ("5Mbit", "a number of bits"),
-            ("1mb", "none of packets or bytes"),
-            ("100ms", "none of packets or bytes"),
-            ("0.5BDP", "none of packets or bytes"),
-            ("10 apples", "none of packets or bytes"),
-        ] {
-            let said = parse_limit(text).unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
-            let way_out = "write packets as 100p, bytes as 150kB or 64KiB";
-            assert!(said.contains(way_out), "{text}: {said}");
-        }
-        for text in ["99999999999999p", "2000GB", "1TiB"] {
-            let said = parse_limit(text).unwrap_err();
-            assert!(said.contains("more than any queue holds"), "{said}");
-        }
     }
 }

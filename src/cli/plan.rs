@@ -1,19 +1,17 @@
 //! Arguments checked and outputs opened, before the first byte is read.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 
 use super::args::{Args, IoChoice};
+use super::inputs::{decode_options, filter, given_twice};
 use super::outputs;
-use crate::analyze::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
+use crate::analyze::{Capacity, CaptureInput, Config, PairConfig};
 use crate::capture::{Io, display_name};
-use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::report::chart::Style;
 use crate::report::tables::Metadata;
 use crate::report::{OutputFolder, Pending, terminal};
-pub(super) use crate::study::units::{parse_rate, parse_time};
 
 /// What will be done.
 pub struct Plan {
@@ -94,66 +92,6 @@ impl Plan {
     }
 }
 
-/// A file that is given twice.
-pub(super) struct Twice<'a> {
-    /// As it is written the second time.
-    pub(super) path: &'a Path,
-    /// Whether both are in one group of files.
-    pub(super) is_one_group: bool,
-}
-
-/// What two names of one file have in common.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum FileId {
-    /// Its device and its number there, which hard links share.
-    #[cfg(unix)]
-    Inode(u64, u64),
-    /// Its name without links.
-    #[cfg(not(unix))]
-    Name(PathBuf),
-}
-
-impl FileId {
-    /// `None` of what is not there.
-    fn of(path: &Path) -> Option<Self> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::MetadataExt as _;
-            let is_stdin = path == Path::new("-");
-            let path = if is_stdin {
-                Path::new("/dev/stdin")
-            } else {
-                path
-            };
-            let there = path.metadata().ok()?;
-            Some(Self::Inode(there.dev(), there.ino()))
-        }
-        #[cfg(not(unix))]
-        path.canonicalize().ok().map(Self::Name)
-    }
-}
-
-/// The first file of some groups that is given twice, however it is written.
-pub(super) fn given_twice<'a>(groups: impl Iterator<Item = &'a [PathBuf]>) -> Option<Twice<'a>> {
-    let mut seen: BTreeMap<FileId, usize> = BTreeMap::new();
-    let files = groups
-        .enumerate()
-        .flat_map(|(group, files)| files.iter().map(move |path| (group, path)));
-    for (group, path) in files {
-        // What is not there is said when it is opened.
-        let Some(file) = FileId::of(path) else {
-            continue;
-        };
-        if let Some(earlier) = seen.insert(file, group) {
-            return Some(Twice {
-                path,
-                is_one_group: earlier == group,
-            });
-        }
-    }
-    None
-}
-
 /// A part that is read twice would count twice; two rows of one capture are what was asked for.
 fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
     let Some(twice) = given_twice(std::iter::once(args.captures.as_slice())) else {
@@ -207,14 +145,6 @@ fn many_charts(captures: usize) -> Option<String> {
     })
 }
 
-/// The filter of `--filter`.
-pub(super) fn filter(expression: Option<&str>) -> anyhow::Result<Option<Filter>> {
-    let parse = |expression: &str| {
-        Filter::parse(expression).with_context(|| format!("--filter '{expression}'"))
-    };
-    expression.map(parse).transpose()
-}
-
 /// How captures are analysed.
 fn config(args: &Args) -> anyhow::Result<Config> {
     let filter = filter(args.filter.as_deref())?;
@@ -251,17 +181,6 @@ fn config(args: &Args) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// How records are decoded with and without `--outer`.
-pub(super) fn decode_options(outer: bool) -> DecodeOptions {
-    DecodeOptions {
-        layer: if outer {
-            TunnelLayer::Outermost
-        } else {
-            TunnelLayer::Innermost
-        },
-    }
-}
-
 fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let mut begun = Outputs {
         svg: args.charts.svg,
@@ -291,25 +210,12 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
         begun.charts = outputs::begin_charts(&folder, args.charts, args.quiet)?;
     }
     if let Some(report) = &args.report {
-        begun.report = Some(begin_page(report)?);
+        begun.report = Some(outputs::begin_page(report)?);
         begun.report_charts = !args.charts.no_charts;
     }
     let segments = args.segments.as_deref();
     begun.segments = segments.map(outputs::begin_table).transpose()?;
     Ok(begun)
-}
-
-/// Begins to write a page.
-pub(super) fn begin_page(path: &Path) -> anyhow::Result<Pending> {
-    let html = path.extension().is_some_and(|ending| {
-        ending.eq_ignore_ascii_case("html") || ending.eq_ignore_ascii_case("htm")
-    });
-    ensure!(
-        html,
-        "{}: a report is an HTML page: let its name end in .html",
-        display_name(path)
-    );
-    Ok(Pending::create(path)?)
 }
 
 /// What the files say about how they were made. Threads are left out: they change nothing.
@@ -337,25 +243,6 @@ fn metadata(args: &Args) -> Metadata {
     outputs::metadata(&options, args.captures.iter())
 }
 
-/// A window such as `5s+35s`.
-pub(super) fn parse_window(text: &str) -> Result<FnessWindow, String> {
-    let parts = text.split_once('+');
-    let Some((offset, length)) = parts.filter(|(a, b)| ![a.trim(), b.trim()].contains(&"")) else {
-        return Err(format!(
-            "'{text}' is no window: write offset and length as 5s+35s"
-        ));
-    };
-    let window = FnessWindow {
-        offset_ns: parse_time(offset)?,
-        length_ns: parse_time(length)?,
-    };
-    if window.length_ns > 0 {
-        Ok(window)
-    } else {
-        Err(format!("'{text}': the length must be above 0"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -364,25 +251,5 @@ mod tests {
     fn what_charts_of_very_many_captures_take_is_said() {
         assert_eq!(many_charts(200), None);
         assert!(many_charts(201).is_some_and(|said| said.contains("charts of 201 captures")));
-    }
-
-    #[test]
-    fn a_window_is_offset_and_length() {
-        let window = FnessWindow {
-            offset_ns: 5_000_000_000,
-            length_ns: 35_000_000_000,
-        };
-        assert_eq!(parse_window("5s+35s"), Ok(window));
-        for (text, said) in [
-            ("5s", "no window: write offset and length as 5s+35s"),
-            ("5s+", "'5s+' is no window"),
-            ("+5s", "'+5s' is no window"),
-            ("5s+0s", "the length must be above 0"),
-            ("-5s+5s", "'-5s' is below 0"),
-            ("5+5", "'5' has no unit of time"),
-        ] {
-            let refused = parse_window(text).unwrap_err();
-            assert!(refused.contains(said), "{text}: {refused}");
-        }
     }
 }

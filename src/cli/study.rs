@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::charts::ChartArgs;
 use super::limits::CaptureArgs;
-use super::outputs::{self, begin_charts};
-use super::plan::begin_page;
+use super::outputs::{self, begin_charts, begin_page};
 use super::writing::{Writing, Written};
 use super::{ExitStatus, interrupt, printed, progress};
 use crate::analyze::Watch;
@@ -56,7 +55,7 @@ pub struct StudyArgs {
     pub afresh: bool,
 
     /// Threads to work with; one a core by default. The results do not depend on it
-    #[arg(short, long, value_name = "N", value_parser = super::limits::whole::<u16, 1, 1024>)]
+    #[arg(short, long, value_name = "N", value_parser = super::values::whole::<u16, 1, 1024>)]
     pub threads: Option<u16>,
 
     /// Print nothing but errors, and what was given up or skipped

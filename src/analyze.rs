@@ -4,6 +4,7 @@
 //! that have packets already push them: into a [`PacketAnalysis`] for the same results, into an [`Engine`] to hear what
 //! each packet means.
 
+mod ahead;
 mod capture;
 mod chunk;
 mod config;
@@ -33,6 +34,8 @@ mod workers;
 use std::path::Path;
 use std::sync::Mutex;
 
+#[cfg(feature = "tables")]
+pub(crate) use ahead::all_ahead;
 pub use capture::{CaptureAnalysis, DeliveredMost};
 pub use config::{Capacity, CaptureInput, Config, FnessWindow, PairConfig};
 pub use directions::{counts_towards_capacity, goes_the_main_way};
@@ -41,8 +44,6 @@ pub use engine::{Engine, EngineFacts};
 pub use figures::FlowFigures;
 #[cfg(feature = "cli")]
 pub(crate) use first::keep_first;
-#[cfg(feature = "tables")]
-pub(crate) use flow::all_ahead;
 #[cfg(feature = "charts")]
 pub(crate) use flow::counts_beside;
 pub use flow::{Flow, Limited, OfCapture, Quality};

@@ -2,8 +2,9 @@
 
 use std::sync::OnceLock;
 
+use super::ahead::{all_ahead, connections_ahead};
 use super::directions::{counts_towards_capacity, goes_the_main_way};
-use super::flow::{Flow, OfCapture, all_ahead};
+use super::flow::{Flow, OfCapture};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
 use super::pairs::Pairs;
@@ -11,7 +12,7 @@ use super::pings::Ping;
 use super::totals::{CaptureQuality, CaptureTotals, Delivered};
 use crate::capture::{CaptureError, FileFacts};
 use crate::decode::{Skip, Tally};
-use crate::observe::{ConnectionRecord, Span, Wanted, delivery_bps_max, expect_ahead};
+use crate::observe::{ConnectionRecord, Span, Wanted, delivery_bps_max};
 use crate::time::CaptureTime;
 
 /// What is known of a capture besides its connections.
@@ -274,20 +275,6 @@ impl DeliveredMost {
         let lacks = self.lacks_bins || self.lacks_acks;
         self.bps_at_least.filter(|_| !lacks)
     }
-}
-
-/// These connections; what comes soon is asked for on the way.
-pub(super) fn connections_ahead(
-    connections: &[(u64, Box<ConnectionRecord>)],
-    wanted: Wanted,
-) -> impl Iterator<Item = &(u64, Box<ConnectionRecord>)> {
-    connections
-        .iter()
-        .enumerate()
-        .map(move |(place, connection)| {
-            expect_ahead(connections, place, wanted, |(_, record)| record);
-            connection
-        })
 }
 
 #[cfg(test)]

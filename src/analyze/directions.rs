@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use foldhash::quality::RandomState;
 
-use super::flow::{Flow, all_ahead};
+use super::ahead::all_ahead;
+use super::flow::Flow;
 use crate::observe::Wanted;
 
 /// Hosts that exchange packets, as a forest: who leads to whom, and whether that one is on the other side of the link.

@@ -6,8 +6,7 @@ use super::figures::FlowFigures;
 use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
 use crate::observe::{
-    Bin, BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span, Wanted,
-    expect_ahead,
+    Bin, BytesBy, ConnectionRecord, DirectionSummary, FlowRecord, RecordParts, Span,
 };
 use crate::time::CaptureTime;
 use crate::track::HalfState;
@@ -226,17 +225,6 @@ impl<'a> Flow<'a> {
 /// Whether a flow of so many bytes is of one size class with one of `largest`: [`Flow::counts_beside`].
 pub(crate) fn counts_beside(bytes: u64, largest: u64) -> bool {
     bytes.saturating_mul(100) >= largest
-}
-
-/// All of these flows; what comes soon is asked for on the way.
-pub(crate) fn all_ahead<'s, 'a>(
-    flows: &'s [Flow<'a>],
-    wanted: Wanted,
-) -> impl Iterator<Item = &'s Flow<'a>> {
-    flows.iter().enumerate().map(move |(place, flow)| {
-        expect_ahead(flows, place, wanted, |flow| flow.connection());
-        flow
-    })
 }
 
 /// What limited a flow, as shares of its time (METRICS.md L1).

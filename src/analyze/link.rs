@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
 
+use super::ahead::all_ahead;
 use super::capture::CaptureAnalysis;
-use super::flow::{Flow, all_ahead};
+use super::flow::Flow;
 use super::parts::in_parts;
 use crate::metric::{self, Dispersion, Link};
 use crate::observe::{self, Spacing, Wanted};

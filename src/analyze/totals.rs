@@ -1,6 +1,6 @@
 //! What the flows of a capture come to together.
 
-use super::capture::connections_ahead;
+use super::ahead::connections_ahead;
 use super::figures::FlowFigures;
 use super::flow::{Flow, OfCapture};
 use super::parts::in_parts;

@@ -2,17 +2,9 @@
 
 use std::hash::Hasher;
 
-use super::rules::{Identity, Rules};
+use super::rules::{Identity, Rules, UdpChecksums};
 use crate::decode::IpPacket;
 use crate::seq::Seq;
-
-/// Whether checksums of UDP tell packets apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum UdpChecksums {
-    Count,
-    /// One of the points has those that cards were yet to finish: packets as their own sender captured them.
-    Unfinished,
-}
 
 /// How many packets of a point have a checksum that a card was yet to finish.
 #[derive(Clone, Copy, Debug, Default)]

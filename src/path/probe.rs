@@ -8,8 +8,8 @@ use foldhash::fast::FixedState;
 use super::clock::{Clock, ClockChoice, Heading};
 use super::copies::{first_copies, times_seen};
 use super::jumps::{self, APART_NS};
-use super::others::{UdpChecksums, UdpTally, query_identifier};
-use super::rules::Rules;
+use super::others::{UdpTally, query_identifier};
+use super::rules::{Rules, UdpChecksums};
 use super::sighting::{FlowKey, Print};
 use super::stamps;
 

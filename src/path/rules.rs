@@ -1,7 +1,5 @@
 //! How much of a packet's headers must agree for it to be the same packet (METRICS.md B1).
 
-use super::others::UdpChecksums;
-
 /// How much of a packet's headers must agree for it to be the same packet (METRICS.md B1), from
 /// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
 /// change on the way.
@@ -59,6 +57,14 @@ pub(super) enum Ids {
     Count,
     /// Something between the points rewrites them.
     Rewritten,
+}
+
+/// Whether checksums of UDP tell packets apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum UdpChecksums {
+    Count,
+    /// One of the points has those that cards were yet to finish: packets as their own sender captured them.
+    Unfinished,
 }
 
 /// What packets are told apart by: how much of the headers, and of these how much of what a snap length may have cut

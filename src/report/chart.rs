@@ -61,6 +61,7 @@ mod heat_map;
 mod interval;
 mod label;
 mod legend;
+mod letters;
 mod looks;
 mod names_below;
 mod of_study;

@@ -1,5 +1,6 @@
 //! The tables of a study as files in one folder: Parquet, CSV, Markdown and LaTeX.
 
+mod digits;
 mod latex;
 mod means;
 mod readable;
@@ -14,8 +15,9 @@ use crate::table::StudyTable;
 
 #[cfg(feature = "cli")]
 pub(in crate::report) use {
+    digits::{in_full, rounded},
     readable::columns,
-    text::{in_full, rounded, shown},
+    text::shown,
 };
 
 /// Endings of the files of a table.

@@ -11,6 +11,7 @@ mod pairs;
 pub mod path;
 mod queues;
 mod rotated;
+mod runs;
 mod studies;
 mod tables;
 mod text;

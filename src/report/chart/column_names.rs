@@ -3,7 +3,7 @@
 use super::canvas::{Align, Canvas, Type};
 use super::fit::{shorten_apart, wrap};
 use super::font::text_width;
-use super::frame::{LABEL, baseline};
+use super::letters::{LABEL, baseline};
 
 /// From the columns to the baseline of a line below them, and between two lines.
 const FIRST: f64 = 30.0;

@@ -4,11 +4,10 @@
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::fit::wrap;
-use super::frame::{
-    AXIS_TITLE, MARGIN, Panel, ROOM_MIN, SUBTITLE, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
-};
+use super::frame::{Panel, ROOM_MIN, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header};
 use super::label::joined;
 use super::legend::Swatch;
+use super::letters::{AXIS_TITLE, MARGIN, SUBTITLE};
 use super::looks::Looks;
 use super::palette::LineStyle;
 use super::plot::marked;

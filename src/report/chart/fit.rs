@@ -327,7 +327,7 @@ fn words(text: &str, font: Type, width: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::chart::frame::LABEL;
+    use crate::report::chart::letters::LABEL;
 
     #[test]
     fn long_texts_are_broken_between_words() {

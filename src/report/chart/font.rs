@@ -195,7 +195,7 @@ fn scale_of(face: &FontRef<'_>, font: Type, scale: f64) -> Option<PxScale> {
 #[cfg(test)]
 mod tests {
     use super::super::fit::wrap;
-    use super::super::frame::{LABEL, TITLE};
+    use super::super::letters::{LABEL, TITLE};
     use super::*;
 
     #[test]

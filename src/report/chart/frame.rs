@@ -5,35 +5,9 @@ use super::canvas::{Align, Canvas, Point, Stroke, Type};
 use super::fit::{fill, shorten, wrap};
 use super::font::text_width;
 use super::legend::{self, Swatch};
+use super::letters::{AXIS_TITLE, HALF_DIGIT, LABEL, MARGIN, SUBTITLE, TITLE};
 use super::palette::Colour;
 use super::style::Size;
-
-/// Between the rim and whatever is nearest to it, in pixels.
-pub(super) const MARGIN: f64 = 36.0;
-
-pub(super) const TITLE: Type = Type {
-    px: 32.0,
-    bold: true,
-    colour: Colour::INK,
-};
-pub(super) const SUBTITLE: Type = Type {
-    px: 22.0,
-    bold: false,
-    colour: Colour::SOFT_INK,
-};
-pub(super) const LABEL: Type = Type {
-    px: 23.0,
-    bold: false,
-    colour: Colour::INK,
-};
-pub(super) const AXIS_TITLE: Type = Type {
-    px: 23.0,
-    bold: true,
-    colour: Colour::INK,
-};
-
-/// How far text sits below the middle of a line for its digits to be centred on it, in em.
-pub(super) const HALF_DIGIT: f64 = 0.36;
 
 /// Draws title, subtitle and legend; returns where the space below them begins.
 pub(super) fn header(
@@ -297,11 +271,6 @@ fn draw_break(canvas: &mut Canvas, at: Point, across: Point, along: Point) {
     for ends in [[a, b], [c, d]] {
         canvas.line(&ends, Stroke::solid(Colour::INK, 2.0));
     }
-}
-
-/// The baseline that centres text on the height `y`.
-pub(super) fn baseline(y: f64, font: Type) -> f64 {
-    y + HALF_DIGIT * font.px
 }
 
 #[cfg(test)]

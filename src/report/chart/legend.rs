@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::fit::{shorten, wrap};
 use super::font::text_width;
-use super::frame::{HALF_DIGIT, LABEL, MARGIN};
+use super::letters::{HALF_DIGIT, LABEL, MARGIN};
 use super::palette::{Colour, LineStyle, Marker};
 use super::style::Size;
 

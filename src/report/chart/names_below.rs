@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas};
 use super::fit::wrap;
-use super::frame::LABEL;
+use super::letters::LABEL;
 
 /// Between two lines.
 const LINE: f64 = 28.0;

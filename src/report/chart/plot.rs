@@ -4,11 +4,11 @@ use super::axis::{Axis, Quantity};
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::choice::Scene;
 use super::frame::{
-    COLUMN_GAP, MARGIN, Panel, ROOM_MIN, ROOM_MIN_SLIDE, SUBTITLE, X_AXIS_HEIGHT, Y_TITLE_HEIGHT,
-    header,
+    COLUMN_GAP, Panel, ROOM_MIN, ROOM_MIN_SLIDE, X_AXIS_HEIGHT, Y_TITLE_HEIGHT, header,
 };
 use super::label::joined;
 use super::legend::Swatch;
+use super::letters::{MARGIN, SUBTITLE};
 use super::palette::{Colour, LineStyle};
 use super::style::{Size, Style};
 use super::thin;

@@ -2,7 +2,8 @@
 
 use super::axis::Axis;
 use super::canvas::Canvas;
-use super::frame::{MARGIN, Panel, X_AXIS_HEIGHT, Y_TITLE_HEIGHT};
+use super::frame::{Panel, X_AXIS_HEIGHT, Y_TITLE_HEIGHT};
+use super::letters::MARGIN;
 use super::style::{Size, Style};
 
 /// Between columns, in units of layout.

@@ -1,6 +1,6 @@
 //! Means and their intervals as they are read: in one column, with the digits that count.
 
-use super::text::rounded;
+use super::digits::rounded;
 use crate::table::cells::Cell;
 
 /// Columns, of which a mean, half of its interval and the number of its values are one.

@@ -6,7 +6,7 @@ use crate::study::{Metric, StudyResults};
 use crate::time::CaptureTime;
 
 use super::pairs::compared;
-use super::studies::first_of;
+use super::runs::first_of;
 use super::{counted, duration};
 
 /// One part in so many of the time of a comparison changes who got more of it, where the other flow was not there.

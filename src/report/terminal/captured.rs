@@ -3,7 +3,7 @@
 use crate::analyze::Quality;
 use crate::study::{Metric, StudyResults, StudyRun};
 
-use super::studies::first_of;
+use super::runs::first_of;
 use super::{counted, grouped};
 
 /// What words of quality (METRICS.md Q1) mean for the numbers of a run, in the order in which they are said.

@@ -6,7 +6,7 @@ use crate::metric::stats;
 use crate::study::{Metric, StudyFlow, StudyResults, StudyRun};
 
 use super::counted;
-use super::studies::{first_of, labelled};
+use super::runs::{first_of, labelled};
 
 /// So many times the length of another group's runs is another length.
 const LONGER: f64 = 1.1;

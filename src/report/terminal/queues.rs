@@ -7,7 +7,7 @@ use crate::analyze::LinkSide;
 use crate::study::{Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
 use super::millis;
-use super::studies::first_of;
+use super::runs::first_of;
 
 /// What counts from each flow's own smallest round-trip time.
 const DELAY: Metric = Metric::QueueDelayNsMean;

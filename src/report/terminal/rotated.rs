@@ -6,7 +6,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Flow, Quality};
 use crate::decode::Endpoint;
 use crate::study::{PlannedRun, StudyPlan, StudyResults, StudyRun};
 
-use super::studies::first_of;
+use super::runs::first_of;
 use super::{called, counted};
 
 /// No more than so long passes between the last record of a file and the first one of the next, in ns, while a flow

@@ -19,6 +19,7 @@ use super::queues::{
     side_not_known,
 };
 use super::rotated::{runs_of_one_capture, runs_without_further_parts};
+use super::runs::{first_of, labelled};
 use super::{counted, rate};
 
 /// The warnings of a study, in the order in which they are printed and stand on its page: what makes its results other than they are meant, and
@@ -199,18 +200,6 @@ fn silent_in_window(results: &StudyResults) -> Option<String> {
     }))
 }
 
-/// What is said of the first of some runs, and of how many others it is so.
-pub(super) fn first_of<'r>(mut said: impl Iterator<Item = (&'r str, String)>) -> Option<String> {
-    let (name, said_of_first) = said.next()?;
-    Some(match said.count() {
-        0 => format!("{name}: {said_of_first}"),
-        more => format!(
-            "{name}: {said_of_first}; so it is of {}",
-            counted(more as u64, "other run")
-        ),
-    })
-}
-
 /// Goodput of a run or of one of its flows, and what the capacity let through in its time.
 fn rates(run: &StudyRun, values: &Values) -> Option<(f64, f64)> {
     let mut goodput_bps = values.get(Metric::GoodputBps)?;
@@ -332,18 +321,6 @@ fn measured_twice(results: &StudyResults) -> Option<String> {
         other.name,
         labelled(results, repetition)
     ))
-}
-
-/// Values of labels, by the places of these, in words; those that a run or a group has.
-pub(super) fn labelled<'r>(
-    results: &StudyResults,
-    values: impl Iterator<Item = (usize, &'r Option<LabelValue>)>,
-) -> String {
-    let each = values.filter_map(|(place, value)| {
-        let name = &results.labels[place].name;
-        Some(format!("{name} = {}", value.as_ref()?.text()))
-    });
-    each.collect::<Vec<_>>().join(", ")
 }
 
 fn flows_of_captures(results: &StudyResults) -> Vec<Found<'_>> {

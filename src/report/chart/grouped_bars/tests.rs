@@ -201,7 +201,7 @@ fn a_row_with_a_scale_of_its_own_has_room_for_its_labels() {
         _ => None,
     });
     let left = lefts.fold(f64::INFINITY, f64::min);
-    assert!(left >= super::super::frame::MARGIN, "{left}");
+    assert!(left >= super::super::letters::MARGIN, "{left}");
 }
 
 #[test]

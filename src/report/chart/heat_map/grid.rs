@@ -7,7 +7,7 @@ use crate::report::chart::canvas::{Canvas, Type};
 use crate::report::chart::column_names::ColumnNames;
 use crate::report::chart::fit::{shorten_apart, wrap};
 use crate::report::chart::font::text_width;
-use crate::report::chart::frame::{AXIS_TITLE, LABEL, MARGIN};
+use crate::report::chart::letters::{AXIS_TITLE, LABEL, MARGIN};
 use crate::report::chart::style::Size;
 use crate::report::chart::tiles::columns_max;
 

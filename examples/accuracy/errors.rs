@@ -145,5 +145,5 @@ const UNDECIDABLE: &str = "
 * A loss behind the vantage point shows only in the repair: the retransmission that passes. A packet lost and never repeated before the capture ends, and
   a spurious retransmission that nothing gives away, make the count of losses wrong by one each.
 * What a sender did before the capture began, and packets that the capture itself dropped, are no losses and no retransmissions of the path; they look alike.
-* In captures with offload a frame is several packets: how many of them were lost or repeated is not in the capture.
+* In captures with offload a frame is several packets. How many follows from its length, and so `wire_*` and losses count packets (METRICS.md C7, O2); classes, reasons and copies are those of frames.
 ";

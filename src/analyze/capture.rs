@@ -240,7 +240,7 @@ pub struct DeliveredMost {
     pub bps_at_least: Option<f64>,
     /// Flows with more than one hundredth of the payload lack bins, so that it may have been more.
     pub lacks_bins: bool,
-    /// Flows of UDP have more than one hundredth of the payload, of which nobody knows what arrived.
+    /// Flows of UDP, and those without ACKs, have more than one hundredth of the payload, of which nobody knows what arrived.
     pub lacks_acks: bool,
 }
 
@@ -249,12 +249,12 @@ impl DeliveredMost {
     #[must_use]
     pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
         // In one pass, as each flow is fetched from another place of the memory: all of them are asked for their bins.
-        let (mut all_bytes, mut cut_bytes, mut udp_bytes) = (0_u64, 0_u64, 0_u64);
+        let (mut all_bytes, mut cut_bytes, mut untold_bytes) = (0_u64, 0_u64, 0_u64);
         let series = all_ahead(flows, Wanted::All).filter_map(|flow| {
             let (series, payload_bytes) = (flow.record.series(), flow.payload_bytes());
             all_bytes = all_bytes.saturating_add(payload_bytes);
-            if flow.tcp().is_none() {
-                udp_bytes = udp_bytes.saturating_add(payload_bytes);
+            if flow.tcp().is_none() || flow.delivered_bytes().is_none() {
+                untold_bytes = untold_bytes.saturating_add(payload_bytes);
                 return None;
             }
             if series.is_cut() {
@@ -265,7 +265,7 @@ impl DeliveredMost {
         Self {
             bps_at_least: delivery_bps_max(series, bin_ns),
             lacks_bins: cut_bytes.saturating_mul(100) > all_bytes,
-            lacks_acks: udp_bytes.saturating_mul(100) > all_bytes,
+            lacks_acks: untold_bytes.saturating_mul(100) > all_bytes,
         }
     }
 

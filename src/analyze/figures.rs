@@ -50,11 +50,6 @@ impl<'a> FlowFigures<'a> {
         newest.filter(|_| self.state().acked_bytes > Some(0))
     }
 
-    /// Whether it is of UDP.
-    pub(super) fn is_udp(&self) -> bool {
-        self.flow.transport() == Transport::Udp
-    }
-
     /// Payload that counts as delivered, in bytes: acknowledged or, of UDP, whose ACKs nobody sees, what passed.
     #[must_use]
     pub fn delivered_bytes(&self) -> Option<u64> {

@@ -8,6 +8,7 @@ use super::capture::CaptureAnalysis;
 use super::config::{FnessWindow, PairConfig};
 use super::first::keep_first;
 use super::flow::Flow;
+use super::totals::Delivered;
 use crate::metric;
 use crate::observe::{BytesBy, Span};
 use crate::time::CaptureTime;
@@ -257,13 +258,7 @@ impl Sharing {
                 .map(|flow| flow.payload_within(common).0 as f64);
             metric::jain_index(rates)
         });
-        // Their goodput together: all that was delivered, from the first data to the last of it.
-        let begin = spans.iter().map(|span| span.first).min();
-        let end = rivals.iter().filter_map(Flow::last_delivered_at).max();
-        let bytes: u64 = rivals.iter().filter_map(Flow::delivered_bytes).sum();
-        let total = begin
-            .zip(end)
-            .and_then(|(begin, end)| metric::rate_bps(bytes, end.since(begin)));
+        let total = Delivered::of(rivals.iter().copied()).and_then(Delivered::goodput_bps);
         let goodputs: Vec<f64> = rivals.iter().filter_map(Flow::goodput_bps).collect();
         Self {
             jain,

@@ -35,7 +35,7 @@ impl CaptureTotals {
         parts.reduce(Self::with).unwrap_or_default()
     }
 
-    /// What the flows delivered together; `None` where there is no data, or no new ACK.
+    /// What the flows delivered together: see [`Delivered::of`].
     #[must_use]
     pub fn delivered(&self) -> Option<Delivered> {
         self.delivered.end()
@@ -77,14 +77,17 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// What these flows delivered together; `None` where there is no data, or no new ACK.
+    /// What these flows delivered together; `None` where there is no data, no new ACK, or of more than one hundredth of
+    /// the payload nobody tells, as no ACKs of it were seen.
     #[must_use]
     pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
-        let mut delivered = Delivering::default();
-        for flow in flows {
-            delivered.add(&flow.figures());
-        }
-        delivered.end()
+        Delivering::of(flows).end()
+    }
+
+    /// Whether it is told what these flows delivered, if only that it was nothing.
+    #[must_use]
+    pub fn is_told<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> bool {
+        Delivering::of(flows).is_told()
     }
 
     /// Goodput in bits per second (METRICS.md G1); `None` with an empty interval.
@@ -100,12 +103,21 @@ struct Delivering {
     bytes: u64,
     /// Payload of flows of which nobody tells what was delivered.
     untold_bytes: u64,
-    has_udp: bool,
+    /// Whether there is a flow of which that is told.
+    is_any_told: bool,
     first: Option<CaptureTime>,
     last: Option<CaptureTime>,
 }
 
 impl Delivering {
+    fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Self {
+        let mut delivering = Self::default();
+        for flow in flows {
+            delivering.add(&flow.figures());
+        }
+        delivering
+    }
+
     fn add(&mut self, figures: &FlowFigures<'_>) {
         let first = figures.outline().data_span.map(|span| span.first);
         let delivered = figures.delivered_bytes();
@@ -113,7 +125,7 @@ impl Delivering {
         *self = self.with(Self {
             bytes: delivered.unwrap_or(0),
             untold_bytes: untold.unwrap_or(0),
-            has_udp: figures.is_udp(),
+            is_any_told: delivered.is_some(),
             first,
             last: figures.last_delivered_at(),
         });
@@ -123,19 +135,23 @@ impl Delivering {
         Self {
             bytes: self.bytes + other.bytes,
             untold_bytes: self.untold_bytes.saturating_add(other.untold_bytes),
-            has_udp: self.has_udp || other.has_udp,
+            is_any_told: self.is_any_told || other.is_any_told,
             first: self.first.into_iter().chain(other.first).min(),
             last: self.last.max(other.last),
         }
     }
 
-    fn end(self) -> Option<Delivered> {
-        let (first, last) = (self.first?, self.last?);
-        // What passed of UDP is not all that was delivered beside TCP without ACKs.
+    /// What some flows delivered is not all where of others nobody tells.
+    fn is_told(self) -> bool {
         let all = self.bytes.saturating_add(self.untold_bytes);
-        if self.has_udp && self.untold_bytes.saturating_mul(100) > all {
+        self.is_any_told && self.untold_bytes.saturating_mul(100) <= all
+    }
+
+    fn end(self) -> Option<Delivered> {
+        if !self.is_told() {
             return None;
         }
+        let (first, last) = (self.first?, self.last?);
         let span = Span { first, last };
         Some(Delivered {
             bytes: self.bytes,

@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 11;
+const SHAPE: u32 = 12;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -184,7 +184,7 @@ struct FlowShape {
     span_ns: Option<(i64, i64)>,
     values: Vec<Bits>,
     quality: String,
-    samples: Vec<(i64, u64, Bits, Option<u64>, Bits)>,
+    samples: Vec<(i64, Bits, Bits, Option<u64>, Bits)>,
 }
 
 /// The side of the link: behind it or before it.
@@ -290,7 +290,7 @@ impl FlowShape {
                 .map(|sample| {
                     (
                         sample.time_ns,
-                        sample.goodput_bps.to_bits(),
+                        sample.goodput_bps.map(f64::to_bits),
                         sample.rtt_ns_mean.map(f64::to_bits),
                         sample.retransmitted_packets,
                         sample.pm.map(f64::to_bits),
@@ -327,7 +327,7 @@ impl FlowShape {
                 .map(
                     |(time_ns, goodput, rtt, retransmitted_packets, pm)| Sample {
                         time_ns,
-                        goodput_bps: f64::from_bits(goodput),
+                        goodput_bps: goodput.map(f64::from_bits),
                         rtt_ns_mean: rtt.map(f64::from_bits),
                         retransmitted_packets,
                         pm: pm.map(f64::from_bits),

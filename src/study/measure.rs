@@ -2,6 +2,7 @@
 
 mod buffer;
 mod rates;
+mod samples;
 mod series;
 mod side;
 mod windowed;
@@ -22,10 +23,6 @@ use crate::time::CaptureTime;
 
 pub use series::{SeriesKind, SeriesPoint};
 use windowed::{behind_all, no_whole_bin, within_capture};
-
-/// Bins of a flow's samples that are made up where nothing happened; a flow that lasts longer has
-/// samples only of bins in which something did.
-const SILENT_BINS_MAX: i64 = 1 << 20;
 
 /// What a run is measured with, besides its capture.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -139,8 +136,8 @@ impl FlowMeasure {
 pub struct Sample {
     /// Start of the bin after the first record of the capture, in ns.
     pub time_ns: i64,
-    /// Goodput; 0 where nothing was acknowledged.
-    pub goodput_bps: f64,
+    /// Goodput; 0 where nothing was acknowledged, `None` where no ACK of the flow was seen.
+    pub goodput_bps: Option<f64>,
     /// Mean round-trip time; `None` without a sample.
     pub rtt_ns_mean: Option<f64>,
     /// Data segments sent again; `None` of UDP.
@@ -399,34 +396,6 @@ impl Run<'_> {
     /// How long a bin lasts: as its series was made, with whatever configuration.
     fn bin_ns(&self) -> i64 {
         self.options.config.bin_ns.max(1)
-    }
-
-    /// A flow over time: every bin from its first to its last one within the window.
-    fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
-        let bins = self.bins(flow);
-        let bin_ns = self.bin_ns();
-        let floor_ns = flow.summary().rtt.ns_min();
-        let sample = |bin: &Bin| Sample {
-            time_ns: bin.index.saturating_mul(bin_ns),
-            goodput_bps: metric::rate_bps(flow.delivered_in(bin), bin_ns).unwrap_or(0.0),
-            rtt_ns_mean: bin.rtt_ns_mean(),
-            retransmitted_packets: flow.tcp().map(|_| bin.retransmitted_packets),
-            pm: self.balance(floor_ns, bin).map(|balance| balance.pm),
-        };
-        let mut samples = Vec::with_capacity(bins.len());
-        let mut next = bins.first().map_or(0, |bin| bin.index);
-        for bin in bins {
-            if bin.index.saturating_sub(next) < SILENT_BINS_MAX {
-                let silent = (next..bin.index).map(|index| Bin {
-                    index,
-                    ..Bin::default()
-                });
-                samples.extend(silent.map(|bin| sample(&bin)));
-            }
-            samples.push(sample(&bin));
-            next = bin.index + 1;
-        }
-        samples
     }
 
     /// Numbers of the run from those of its flows.

@@ -84,6 +84,8 @@ impl RunMeasure {
             last: CaptureTime::from_ns(last.time_ns),
         };
         let within = window.within(&[span]);
+        let rtts = known.iter().filter_map(|point| point.get(SeriesKind::Rtt));
+        let floor_ns = rtts.reduce(f64::min);
         let series: Vec<SeriesPoint> = known
             .into_iter()
             .filter(|point| {
@@ -99,7 +101,7 @@ impl RunMeasure {
         let mut values = Values::default();
         values.set(Metric::GoodputBps, mean(&all(SeriesKind::Goodput)));
         values.set(Metric::ThroughputBps, mean(&all(SeriesKind::Throughput)));
-        set_rtt(&mut values, all(SeriesKind::Rtt));
+        set_rtt(&mut values, all(SeriesKind::Rtt), floor_ns);
         let pings = match (&points.pings_ns[..], within) {
             ([_, ..], None) => points.pings_ns.clone(),
             _ => all(SeriesKind::Ping),
@@ -142,7 +144,8 @@ impl MeasuredPoints {
     }
 }
 
-fn set_rtt(values: &mut Values, mut rtts: Vec<f64>) {
+/// `floor_ns` is the smallest of the whole run, which delays of queues count from in a window, too (METRICS.md R5).
+fn set_rtt(values: &mut Values, mut rtts: Vec<f64>, floor_ns: Option<f64>) {
     rtts.sort_by(f64::total_cmp);
     let (mean, min) = (mean(&rtts), rtts.first().copied());
     values.set(Metric::RttNsMin, min);
@@ -151,7 +154,7 @@ fn set_rtt(values: &mut Values, mut rtts: Vec<f64>) {
     values.set(Metric::RttNsP50, quantile(&rtts, 0.50));
     values.set(Metric::RttNsP95, quantile(&rtts, 0.95));
     values.set(Metric::RttNsP99, quantile(&rtts, 0.99));
-    let queue = mean.zip(min).map(|(mean, min)| mean - min);
+    let queue = mean.zip(floor_ns).map(|(mean, floor)| mean - floor);
     values.set(Metric::QueueDelayNsMean, queue);
 }
 

@@ -93,7 +93,7 @@ impl CaptureRow<'_> {
             .shared_bps(figures.delivered_most.bps_at_least)
     }
 
-    /// Not with much UDP, of which nobody knows what passed that link.
+    /// Not with much UDP or TCP without ACKs, of which nobody knows what passed that link.
     fn link_utilisation_estimated(&self) -> Option<f64> {
         let lacks_acks = self.figures.delivered_most.lacks_acks;
         let link_bps = self.link_bps_estimated().filter(|_| !lacks_acks)?;

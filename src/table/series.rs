@@ -14,12 +14,18 @@ pub(super) struct BinRow<'a> {
     ends: (Endpoint, Endpoint),
     bin: Bin,
     config: &'a Config,
-    /// Goodput of the bin in bits per second.
-    goodput_bps: f64,
+    /// Whether ACKs tell what was delivered, or it is of UDP.
+    is_told: bool,
     balance: Option<Balance>,
 }
 
 impl BinRow<'_> {
+    /// Goodput of the bin in bits per second.
+    fn goodput_bps(&self) -> Option<f64> {
+        let bytes = self.is_told.then(|| self.flow.delivered_in(&self.bin))?;
+        metric::rate_bps(bytes, self.config.bin_ns)
+    }
+
     /// Itself where it is of TCP: of UDP what takes sequence numbers and ACKs to tell is not known.
     fn tcp(&self) -> Option<&Self> {
         self.flow.tcp().and(Some(self))
@@ -95,13 +101,14 @@ impl<'a> Part<'a> {
             len,
         } = self;
         let (floor_ns, ends) = (floor_ns(&flow, config), flow.ends());
+        let is_told = flow.delivered_bytes().is_some();
         bins.take(len).map(move |bin| BinRow {
             capture,
             flow,
             ends,
             bin,
             config,
-            goodput_bps: metric::rate_bps(flow.delivered_in(&bin), config.bin_ns).unwrap_or(0.0),
+            is_told,
             balance: balance(floor_ns, &bin, config),
         })
     }
@@ -142,8 +149,8 @@ pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
     "bin_start_ns" "-" Whole |row| Some(row.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.config.bin_ns)));
-    "acked_bytes" "C5" Count |row| Some(row.tcp()?.bin.acked_bytes);
-    "goodput_bps" "G1" Real |row| Some(row.goodput_bps);
+    "acked_bytes" "C5" Count |row| row.is_told.then_some(row.tcp()?.bin.acked_bytes);
+    "goodput_bps" "G1" Real BinRow::goodput_bps;
     "ip_bytes" "C2" Count |row| Some(row.bin.ip_bytes);
     "payload_bytes" "C3" Count |row| Some(row.bin.payload_bytes);
     "data_packets" "C1" Count |row| Some(row.bin.data_packets);

@@ -53,6 +53,7 @@ mod truth;
 mod udp;
 mod udp_counted;
 mod udp_told;
+mod untold;
 #[path = "../support/wire.rs"]
 mod wire;
 mod workers;

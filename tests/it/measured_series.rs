@@ -84,6 +84,26 @@ fn a_window_and_a_number_of_points_cut_a_run_over_time() {
     );
 }
 
+/// METRICS.md R5: delays of queues count from the smallest round-trip time of all, also where a window counts.
+#[test]
+fn a_window_has_its_queues_from_the_smallest_of_the_whole_run() {
+    let manifest = r#"
+[[measured]]
+files = "points.csv"
+rows = "points"
+window = "skip 2s"
+time = { column = "t", unit = "s" }
+[measured.metrics]
+rtt_ns = { column = "rtt", unit = "ms" }
+"#;
+    let points = "t,rtt\n0,10\n1,20\n2,30\n3,40\n";
+    let folder = folder_with(&[("points.csv", points)], manifest);
+    let results = carried_out(folder.path());
+    let values = &run(&results, "points.csv").values;
+    assert_eq!(values.get(Metric::RttNsMin), Some(30e6));
+    close(values.get(Metric::QueueDelayNsMean).unwrap(), 25e6, 1e-12);
+}
+
 #[test]
 fn rows_below_each_other_are_runs_over_time_too() {
     let table = "cca,t_ms,rtt_ms\nbbr,0,20\nbbr,100,30\ncubic,0,40\ncubic,100,60\n";

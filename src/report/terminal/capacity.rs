@@ -37,11 +37,15 @@ pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String
 
 /// Whether the capacity was given for nothing, as no ACKs were seen.
 fn unacknowledged(capture: &CaptureAnalysis) -> Option<String> {
-    let flows = capture.totals().flows;
-    (flows > 0 && capture.quality().one_way_flows == flows).then(|| {
-        "without ACKs, --capacity gives no utilisation of all flows together and no balanced metric; that of each flow is of new bytes that were seen"
-            .to_owned()
-    })
+    let (flows, one_way) = (capture.totals().flows, capture.quality().one_way_flows);
+    let of_some = match one_way {
+        0 => return None,
+        _ if one_way == flows => String::new(),
+        _ => format!(" of {one_way} of {flows} flows"),
+    };
+    Some(format!(
+        "without ACKs{of_some}, --capacity gives no utilisation of all flows together, and of these flows no balanced metric; that of each is of new bytes that were seen"
+    ))
 }
 
 /// Whether in bins of flows so much was repeated that the balanced metric is below anything that it can be taken for:

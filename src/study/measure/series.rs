@@ -1,12 +1,13 @@
 //! A run over time: its goodput, throughput, round-trip times and pings in steps.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
+use std::ops::Range;
 
-use super::{Flow, Run};
+use super::Run;
+use crate::analyze::Delivered;
 use crate::metric;
 use crate::study::units::Dimension;
-use crate::study::window::BinRange;
+use crate::study::window::whole_bins;
 use crate::time::CaptureTime;
 
 /// Steps of a capture that are kept; a longer one keeps those in which something happened.
@@ -126,25 +127,19 @@ impl Run<'_> {
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let mut steps = self.steps_of_flows(bins_a_step);
-        self.retain_whole(&mut steps, bins_a_step);
-        let (Some((&first, _)), Some((&last, _))) =
-            (steps.first_key_value(), steps.last_key_value())
-        else {
-            return Vec::new();
-        };
-        self.add_pings(&mut steps, first..=last, step_ns);
-        if (last - first) as usize <= STEPS_MAX {
-            for index in first..=last {
-                steps.entry(index).or_default();
+        if let Some(whole) = self.whole_steps(bins_a_step) {
+            steps.retain(|index, _| whole.contains(index));
+            // What is silent counts as well, at either end, too: but for the room that it takes.
+            if whole.clone().count() <= STEPS_MAX {
+                for index in whole {
+                    steps.entry(index).or_default();
+                }
             }
+        } else if self.window.is_some() {
+            return Vec::new();
         }
-        let is_told = |flow: &Flow<'_>| flow.delivered_bytes().is_some();
-        // What passed of UDP is not all that was delivered beside TCP without ACKs.
-        let is_delivery_told = if self.flows.iter().any(|flow| flow.tcp().is_none()) {
-            self.flows.iter().all(is_told)
-        } else {
-            self.flows.iter().any(is_told)
-        };
+        self.add_pings(&mut steps, step_ns);
+        let is_delivery_told = Delivered::is_told(self.flows.iter().copied());
         let point = |(index, step): (i64, Step)| {
             SeriesPoint::new(
                 index.saturating_mul(step_ns),
@@ -154,8 +149,7 @@ impl Run<'_> {
         steps.into_iter().map(point).collect()
     }
 
-    /// The steps in which flows did something that counts, but for those of which bins are missing: they have less than
-    /// a step's bytes.
+    /// The steps in which flows did something that counts, but for those of which bins are missing.
     fn steps_of_flows(&self, bins_a_step: i64) -> BTreeMap<i64, Step> {
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
         for flow in self.flows {
@@ -167,44 +161,38 @@ impl Run<'_> {
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;
             }
         }
-        let known = self.flows.iter();
-        let known = known.map(|flow| flow.record.series().complete_through());
-        let known_through = known.min().flatten();
-        steps.retain(|&index, _| {
-            let last = index.saturating_add(1).saturating_mul(bins_a_step) - 1;
-            Some(last) <= known_through
-        });
+        let known_before = self.steps_known_before(bins_a_step);
+        steps.retain(|&index, _| index < known_before);
         steps
     }
 
-    /// Leaves out steps that lie within the window in part, or in which the flows begin or end: they have less than a
-    /// step's bytes, too. Of a run that is too short for a whole one there is nothing else.
-    fn retain_whole(&self, steps: &mut BTreeMap<i64, Step>, bins_a_step: i64) {
-        let is_whole = |bins: BinRange, index: i64| {
-            let first = index.saturating_mul(bins_a_step);
-            bins.0 <= first && first + bins_a_step <= bins.1
-        };
-        if let Some(window) = self.window {
-            let whole = self.whole_bins(window).map(|(bins, _, _)| bins);
-            steps.retain(|&index, _| whole.is_some_and(|bins| is_whole(bins, index)));
-        } else if let Some((bins, _, _)) = self.busy().and_then(|busy| self.whole_bins(busy))
-            && steps.keys().any(|&index| is_whole(bins, index))
-        {
-            steps.retain(|&index, _| is_whole(bins, index));
-        }
+    /// The first step of which bins of a flow are missing: it would have less than its bytes.
+    fn steps_known_before(&self, bins_a_step: i64) -> i64 {
+        let known = self.flows.iter();
+        let known = known.map(|flow| flow.record.series().complete_through());
+        let known_through = known.min().flatten();
+        known_through.map_or(i64::MIN, |last| {
+            last.saturating_add(1).div_euclid(bins_a_step)
+        })
     }
 
-    /// Adds the pings of these steps.
-    fn add_pings(
-        &self,
-        steps: &mut BTreeMap<i64, Step>,
-        within: RangeInclusive<i64>,
-        step_ns: i64,
-    ) {
+    /// The steps that lie as a whole within the window, or between the first data of the flows and their end: in others they
+    /// begin or end, and have less than a step's bytes. `None` where there is none: of a run that is too short for one there
+    /// is nothing but those in which something happened.
+    fn whole_steps(&self, bins_a_step: i64) -> Option<Range<i64>> {
+        let (bins, _, _) = self.whole_bins(self.window.or_else(|| self.busy())?)?;
+        let (first, end) = whole_bins(bins, bins_a_step);
+        let end = end.min(self.steps_known_before(bins_a_step));
+        (first < end).then_some(first..end)
+    }
+
+    /// Adds the pings that were sent in these steps.
+    fn add_pings(&self, steps: &mut BTreeMap<i64, Step>, step_ns: i64) {
         for ping in self.pings() {
             let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
-            if let Some(ns) = ping.rtt_ns.filter(|_| within.contains(&index)) {
-                let step = steps.entry(index).or_default();
+            if let Some(ns) = ping.rtt_ns
+                && let Some(step) = steps.get_mut(&index)
+            {
                 step.pings += 1;
                 step.ping_ns_sum += ns as f64;
             }

@@ -16,6 +16,7 @@ const ECDF_STEPS: u32 = 100;
 struct Row {
     key: GroupKey,
     variant: Option<LabelValue>,
+    runs: u64,
     samples: u64,
     /// Means of each run, over its flows.
     goodput_mbps: Vec<f64>,
@@ -54,7 +55,7 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
     let mut builder = Builder::new(rows)
         .labels(results, &places, |row| &row.key)
         .label(&label, |row| row.variant.as_ref())
-        .count("runs", |row| Some(row.goodput_mbps.len() as u64))
+        .count("runs", |row| Some(row.runs))
         .count("samples", |row| Some(row.samples));
     let columns: [(&str, Measure); 4] = [
         ("goodput_mbps", |row| &row.goodput_mbps),
@@ -138,6 +139,7 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
         }
         for (of, means) in flows {
             if let Some(row) = rows.get_mut(&of) {
+                row.runs += u64::from(means.iter().any(|values| !values.is_empty()));
                 let [goodput_mbps, rtt_ms, retransmitted, pm] = means.map(|values| mean(&values));
                 row.goodput_mbps.extend(goodput_mbps);
                 row.rtt_ms.extend(rtt_ms);
@@ -155,7 +157,7 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
 
 /// Goodput, round-trip time, retransmitted packets and balanced metric of a bin, in the units of the table.
 const MEASURES: [fn(&Sample) -> Option<f64>; 4] = [
-    |sample| Some(sample.goodput_bps / 1e6),
+    |sample| Some(sample.goodput_bps? / 1e6),
     |sample| Some(sample.rtt_ns_mean? / 1e6),
     |sample| Some(sample.retransmitted_packets? as f64),
     |sample| sample.pm,
@@ -166,6 +168,7 @@ impl Row {
         Self {
             key: key.clone(),
             variant: variant.clone(),
+            runs: 0,
             samples: 0,
             goodput_mbps: Vec::new(),
             rtt_ms: Vec::new(),

@@ -194,11 +194,14 @@ impl PairRuns<'_> {
                 .split_first()
                 .and_then(|(_, rest)| rest.split_last());
             for sample in inner.into_iter().flat_map(|(_, inner)| inner) {
+                let Some(goodput_bps) = sample.goodput_bps else {
+                    continue;
+                };
                 let after_ns = sample.time_ns.saturating_sub(began_ns);
                 let step = after_ns.div_euclid(bin_ns * step_bins);
                 let (bins, sum) = own.entry(step).or_default();
                 *bins += 1;
-                *sum += sample.goodput_bps;
+                *sum += goodput_bps;
             }
             for (step, (bins, sum)) in own {
                 if bins == step_bins {
@@ -240,7 +243,7 @@ mod tests {
     fn samples(first: i64, goodputs: &[f64]) -> Vec<Sample> {
         let sample = |(bin, &goodput_bps): (i64, &f64)| Sample {
             time_ns: (first + bin) * 10_000_000,
-            goodput_bps,
+            goodput_bps: Some(goodput_bps),
             ..Sample::default()
         };
         (0..).zip(goodputs).map(sample).collect()

@@ -7,7 +7,7 @@ use crate::study::Sample;
 fn second(first_bin: i64, goodput_bps: f64) -> Vec<Sample> {
     let sample = |bin: i64| Sample {
         time_ns: (first_bin + bin) * 10_000_000,
-        goodput_bps,
+        goodput_bps: Some(goodput_bps),
         ..Sample::default()
     };
     (0..100).map(sample).collect()

@@ -410,7 +410,7 @@ fn flow_cells(flow: &Flow<'_>) -> Vec<String> {
         volume(figures.goodput_bytes()),
         flow.wire_overhead().map_or_else(dash, percent),
         rtt,
-        of_tcp(summary.incidents().retransmitted_packets),
+        of_tcp(figures.wire_retransmitted_packets(summary.incidents())),
         of_tcp(summary.incidents().reordered_packets),
         flow.completion_ns().map_or_else(dash, duration),
         flow.quality()

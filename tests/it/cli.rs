@@ -109,6 +109,25 @@ fn shells_and_manuals_are_told_of_every_command_and_option() {
     assert!(unknown.stderr.starts_with(words), "{}", unknown.stderr);
 }
 
+/// The queue of the testbed dropped 8 packets of this sender, which repeated them in 5 frames.
+#[test]
+fn frames_of_offload_are_shown_as_packets() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = capture("segmentation-offload.pcap.zst");
+    let args = [
+        capture.as_os_str(),
+        "--report".as_ref(),
+        "run.html".as_ref(),
+    ];
+    let run = run(folder.path(), &args);
+    let shown = run.stdout.lines().find(|line| line.contains("5.00 MB"));
+    let cells: Vec<&str> = shown.unwrap().split('┆').map(str::trim).collect();
+    assert_eq!(cells[5], "8", "{cells:?}");
+    let page = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
+    let row = page.split("<tr").find(|row| row.contains("5.00 MB"));
+    assert!(row.unwrap().contains(">8<"), "{row:?}");
+}
+
 #[test]
 fn the_main_job_writes_all_tables_and_nothing_else_stays() {
     let folder = tempfile::tempdir().unwrap();

@@ -248,7 +248,10 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(rtt.ns_mean(), ms),
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
-        tcp(Cell::count(summary.incidents().retransmitted_packets)),
+        tcp(Cell::count(
+            flow.figures()
+                .wire_retransmitted_packets(summary.incidents()),
+        )),
         tcp(Cell::number(summary.retransmission_rate(), percent)),
         tcp(Cell::count(summary.incidents().rtx_unneeded)),
         tcp(Cell::count(flow.lost_upstream())),

@@ -319,6 +319,7 @@ mod tests {
             name: "cca".to_owned(),
             kind: LabelKind::Text,
             order: Vec::new(),
+            names: Vec::new(),
             of_flows: true,
         };
         let values = values.iter().map(|text| label.value(text).ok());

@@ -41,6 +41,9 @@ pub struct Label {
     pub kind: LabelKind,
     /// Its values in the order of tables and charts, where one was given.
     pub order: Vec<String>,
+    /// Words as files and rules give them, and what tables and charts call them instead. No name is such a word of
+    /// another.
+    pub names: Vec<(String, String)>,
     /// Its values belong to flows rather than to whole runs.
     pub of_flows: bool,
 }
@@ -63,13 +66,14 @@ impl Label {
     /// Says why `text` is none: no number, a unit of something else, not in the order given.
     pub fn value(&self, text: &str) -> Result<LabelValue, String> {
         let number = self.number(text)?;
+        let called = self.called(text);
         let rank = if self.order.is_empty() {
             None
         } else {
             // The order may name numbers as the tables show them, without the unit that files give them.
             let is_it = |known: &String| match number {
                 Some(number) => self.number(known) == Ok(Some(number)),
-                None => known == text,
+                None => self.called(known) == called,
             };
             let rank = self.order.iter().position(is_it);
             Some(rank.ok_or_else(|| {
@@ -81,12 +85,19 @@ impl Label {
             })?)
         };
         // Two ways to write one number are one value.
-        let text = number.map_or_else(|| text.to_owned(), |number| number.to_string());
+        let text = number.map_or_else(|| called.to_owned(), |number| number.to_string());
         Ok(LabelValue {
             text,
             place: ValuePlace { rank, number },
             further: Vec::new(),
         })
+    }
+
+    /// What a word is called: itself, unless it has a name.
+    fn called<'t>(&'t self, text: &'t str) -> &'t str {
+        let mut names = self.names.iter();
+        let name = names.find(|(word, _)| word == text);
+        name.map_or(text, |(_, name)| name)
     }
 
     /// The number that is written so, in the unit of the label; none of a label of words.
@@ -407,6 +418,7 @@ mod tests {
             name: "rate".to_owned(),
             kind,
             order: order.iter().map(|&value| value.to_owned()).collect(),
+            names: Vec::new(),
             of_flows: false,
         }
     }

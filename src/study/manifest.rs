@@ -100,6 +100,8 @@ pub(super) struct LabelSection {
     pub unit: Option<Located<String>>,
     /// Its values in order.
     pub order: Option<Vec<Located<String>>>,
+    /// What its values are called, by what files and rules say.
+    pub names: Vec<(Located<String>, Located<String>)>,
 }
 
 /// `[conditions]` or `[runs.conditions]`; `{label}` in a text stands for the label's value.
@@ -265,12 +267,19 @@ impl Manifest {
         }
         manifest.labels = named_tables(document, root, "labels", |document, name, table, span| {
             let title = format!("[labels.{}]", name.value);
-            let section = Section::new(document, &title, table, span, &["type", "unit", "order"]);
+            let section = Section::new(
+                document,
+                &title,
+                table,
+                span,
+                &["type", "unit", "order", "names"],
+            );
             LabelSection {
                 name,
                 kind: section.text(document, "type"),
                 unit: section.text(document, "unit"),
                 order: section.texts(document, "order"),
+                names: section.pairs(document, "names").unwrap_or_default(),
             }
         });
         manifest.reports =

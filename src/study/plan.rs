@@ -160,6 +160,7 @@ impl StudyPlan {
         let options = settings.options(&config, min_flow_bytes);
         let repetition = settings.repetition(document);
         let (group_by, tests) = settings.grouping(&repetition, document);
+        settings.must_name_values(document);
         let baseline = settings.baseline(&group_by, document);
         let same = settings.same(document);
         let metrics = settings.metrics(document);

@@ -562,6 +562,7 @@ mod tests {
             name: name.to_owned(),
             kind: LabelKind::Number(Unit::named(unit).ok()),
             order: Vec::new(),
+            names: Vec::new(),
             of_flows: false,
         };
         let (rtt, bw) = (label("rtt", "ms"), label("bw", "Mbit"));

@@ -41,6 +41,7 @@ mod signals;
 mod studies;
 mod study;
 mod study_mistakes;
+mod study_names;
 mod study_pages;
 mod study_parts;
 mod study_queue;

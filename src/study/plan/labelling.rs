@@ -123,10 +123,12 @@ fn label(
         )
     });
     let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
+    let names = section.map_or_else(Vec::new, |section| value_names(section, document));
     let kind = section
         .and_then(|section| declared_kind(section, drafts, document))
         .unwrap_or_else(|| {
-            let numbers = order.is_empty() && all_numbers(&name.value, manifest, drafts);
+            let are_words = !order.is_empty() || !names.is_empty();
+            let numbers = !are_words && all_numbers(&name.value, manifest, drafts);
             if numbers {
                 LabelKind::Number(None)
             } else {
@@ -137,9 +139,46 @@ fn label(
         name: name.value.clone(),
         kind,
         order,
+        names,
         of_flows: all_flow_sections(manifest).any(|rule| rule.label.value == name.value)
             || measured_flows(drafts).any(|texts| has(texts, &name.value)),
     }
+}
+
+/// What the values of a label are called, by what files and rules say.
+fn value_names(section: &LabelSection, document: &mut Document) -> Vec<(String, String)> {
+    let label = &section.name.value;
+    let is_number = section.unit.is_some()
+        || (section.kind.as_ref()).is_some_and(|kind| kind.value == "number");
+    if let Some((word, _)) = section.names.first().filter(|_| is_number) {
+        let message = format!(
+            "the values of label '{label}' are numbers: only words have names, which type = \"text\" makes them"
+        );
+        document.mistake(word.line, message);
+        return Vec::new();
+    }
+    for (place, (word, name)) in section.names.iter().enumerate() {
+        let mut others = section.names.iter().enumerate();
+        let taken = others.find(|&(other, (of, called))| {
+            other != place
+                && (of.value == name.value || (other < place && called.value == name.value))
+        });
+        let message = match taken {
+            _ if name.value.trim().is_empty() => {
+                format!("'{}' of label '{label}' needs a name", word.value)
+            }
+            Some((_, (other, _))) => format!(
+                "label '{label}': '{}' cannot be called '{}', which is '{}': what is to be one has one word in the files",
+                word.value, name.value, other.value
+            ),
+            None => continue,
+        };
+        document.mistake(name.line, message);
+    }
+    let names = section.names.iter();
+    names
+        .map(|(word, name)| (word.value.clone(), name.value.clone()))
+        .collect()
 }
 
 /// Labels that flows which were measured elsewhere have of their own.

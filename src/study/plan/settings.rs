@@ -130,6 +130,26 @@ impl Settings<'_> {
         baseline
     }
 
+    /// Names of values that no run and no flow has, as of words that are written otherwise.
+    pub(super) fn must_name_values(&self, document: &mut Document) {
+        for section in &self.manifest.labels {
+            let found = self.labels.iter().enumerate();
+            let mut found = found.filter(|(_, label)| label.name == section.name.value);
+            let Some((place, label)) = found.next() else {
+                continue;
+            };
+            // What is wrong about the flows has been said.
+            if label.of_flows && !document.is_sound() {
+                continue;
+            }
+            for (word, _) in &section.names {
+                if let Err(message) = self.known_alone(place, &word.value) {
+                    document.mistake_of_labels(word.line, message);
+                }
+            }
+        }
+    }
+
     /// A value that some run has, or that some flow can get.
     fn known_value(&self, place: usize, text: &str) -> Result<LabelValue, String> {
         let label = &self.labels[place];
@@ -139,6 +159,13 @@ impl Settings<'_> {
         if let Some(joined) = joined.flatten() {
             return Ok(joined);
         }
+        self.known_alone(place, text)
+    }
+
+    /// The same of one value alone.
+    fn known_alone(&self, place: usize, text: &str) -> Result<LabelValue, String> {
+        let label = &self.labels[place];
+        let known = self.known_values(place);
         let value = label.value(text)?;
         if known.contains(&value) {
             return Ok(value);

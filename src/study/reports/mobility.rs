@@ -230,6 +230,7 @@ mod tests {
             name: "cca".to_owned(),
             kind: LabelKind::Text,
             order: Vec::new(),
+            names: Vec::new(),
             of_flows: false,
         };
         let row = |variant: &str, goodput_mbps: f64| Row {

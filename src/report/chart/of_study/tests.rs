@@ -27,6 +27,7 @@ fn label(name: &str, unit: Option<&str>) -> Label {
             LabelKind::Number(Unit::named(unit).ok())
         }),
         order: Vec::new(),
+        names: Vec::new(),
         of_flows: name == "cca",
     }
 }

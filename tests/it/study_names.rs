@@ -1,0 +1,131 @@
+//! `ccanalyze study`: values of labels that are called otherwise than files call them.
+
+use std::fs;
+
+use super::cli::run;
+use super::support::capture;
+
+/// One pair, which its file names in the order of start, and a solo run.
+const MANIFEST: &str = r#"
+[study]
+group_by = ["cca"]
+baseline = { cca = "cubic" }
+report = "pairs"
+[labels.cca]
+order = ["BBRv1", "cubic"]
+names = { cubic = "CUBIC", bbr = "BBRv1" }
+[[runs]]
+files = "{first}-{second}_{run}.pcap.zst"
+[[runs.flows]]
+label = "cca"
+by = "start"
+values = ["{first}", "{second}"]
+[[runs]]
+files = "{cca}_{run}.pcap"
+[runs.conditions]
+capacity = { by = "cca", cubic = "20Mbit" }
+"#;
+
+/// What the manifest with one line in the place of another makes of the captures.
+fn carried_out(line: &str, instead: &str) -> (super::cli::Run, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    for (from, to) in [
+        ("two-flows-cubic-bbr.pcap.zst", "cubic-bbr_1.pcap.zst"),
+        ("drop-one.pcap", "cubic_1.pcap"),
+    ] {
+        fs::copy(capture(from), folder.path().join(to)).unwrap();
+    }
+    assert!(MANIFEST.contains(line), "{line}");
+    let manifest = MANIFEST.replace(line, instead);
+    fs::write(folder.path().join("study.toml"), manifest).unwrap();
+    let arguments = ["study", "study.toml", "--out", "s"];
+    (run(folder.path(), &arguments), folder)
+}
+
+/// Words of a file's name are one for each value: papers write others. Templates, and what is told `by` a label, have the
+/// words of the files; baseline and order either.
+#[test]
+fn tables_and_charts_call_values_by_their_names() {
+    for (line, instead) in [
+        ("", ""),
+        ("cca = \"cubic\"", "cca = \"CUBIC\""),
+        ("[\"BBRv1\", \"cubic\"]", "[\"bbr\", \"CUBIC\"]"),
+    ] {
+        let (run, folder) = carried_out(line, instead);
+        assert_eq!(run.status, 0, "{instead}: {}", run.stderr);
+        let read = |name: &str| fs::read_to_string(folder.path().join("s").join(name)).unwrap();
+        let flows = read("flows.csv");
+        let mut reader = csv::Reader::from_reader(flows.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let place = header.iter().position(|name| name == "cca").unwrap();
+        let called: Vec<String> = reader
+            .records()
+            .map(|row| row.unwrap()[place].to_owned())
+            .collect();
+        // As ordered; the solo run is cubic's, and so is a flow of the pair.
+        assert_eq!(called, ["CUBIC", "BBRv1", "CUBIC"], "{instead}: {flows}");
+        let groups = read("groups.md");
+        assert!(groups.contains("| 1 BBRv1 + 1 CUBIC |"), "{groups}");
+        // The baseline is found: what it is compared with has a change.
+        let alone = groups
+            .lines()
+            .find(|row| row.contains("| BBRv1 |"))
+            .unwrap();
+        assert!(!alone.trim_end().ends_with("|  |"), "{alone}");
+        assert!(read("report-pairs.csv").contains("CUBIC,BBRv1"));
+        for table in [
+            "flows.csv",
+            "groups.md",
+            "report-pairs.csv",
+            "report-pairs.tex",
+        ] {
+            let text = read(table);
+            let cells = text.split(['|', ',', '&']).map(str::trim);
+            let raw: Vec<&str> = cells
+                .filter(|cell| ["cubic", "bbr"].contains(cell))
+                .collect();
+            // The labels that the pair's file name has keep its words.
+            let of_files = if table == "flows.csv" { 4 } else { 0 };
+            assert_eq!(raw.len(), of_files, "{table}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_of_nothing_and_two_of_one_name_are_mistakes() {
+    let names = "names = { cubic = \"CUBIC\", bbr = \"BBRv1\" }";
+    for (instead, said) in [
+        (
+            "names = { cubik = \"CUBIC\" }",
+            "no run or flow has cca = 'cubik'; did you mean 'cubic'?",
+        ),
+        (
+            "names = { cubic = \"TCP\", bbr = \"TCP\" }",
+            "label 'cca': 'bbr' cannot be called 'TCP', which is 'cubic'",
+        ),
+        (
+            "names = { cubic = \"bbr\", bbr = \"BBRv1\" }",
+            "label 'cca': 'cubic' cannot be called 'bbr', which is 'bbr'",
+        ),
+        (
+            "names = { cubic = \" \" }",
+            "'cubic' of label 'cca' needs a name",
+        ),
+        (
+            "names = [\"CUBIC\"]",
+            "'names' in [labels.cca] must be a table of texts",
+        ),
+        (
+            "type = \"number\"\nnames = { cubic = \"CUBIC\" }",
+            "the values of label 'cca' are numbers",
+        ),
+    ] {
+        let (run, _folder) =
+            carried_out(&format!("order = [\"BBRv1\", \"cubic\"]\n{names}"), instead);
+        assert_eq!(run.status, 2, "{instead}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{instead}: {}", run.stderr);
+        let line = 7 + instead.matches('\n').count();
+        let place = format!("study.toml:{line}: ");
+        assert!(run.stderr.contains(&place), "{instead}: {}", run.stderr);
+    }
+}

@@ -10,7 +10,7 @@ use ccanalyze::study::{Metric, StudyPlan, StudyRun};
 use serde_json::Value;
 
 use super::cli::run;
-use super::support::{close, shared};
+use super::support::{capture, close, shared};
 
 /// Bytes of IP and TCP headers with timestamps: what a data packet has besides payload.
 const HEADERS: f64 = 52.0;
@@ -250,5 +250,42 @@ fn captures_at_both_sides_of_the_queue_are_no_runs_though_they_are_called_like_s
     assert_eq!(names, ["bbr_1.pcap", "bbr_2.pcap"]);
     for run in &results.runs {
         assert_eq!(run.values.get(Metric::QueueDroppedPackets), Some(0.0));
+    }
+}
+
+/// The path of the capture takes 40 ms both ways (testdata/README.md), and so does its handshake, wherever that is seen: of
+/// a base RTT that is longer by more than a tenth something else is wrong, too.
+#[test]
+fn a_base_rtt_that_no_handshake_takes_and_a_buffer_without_bdp_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(capture("drop-one.pcap"), folder.path().join("cubic_1.pcap")).unwrap();
+    let contradicted = "than the RTT of the empty path given (`base_rtt`), ";
+    let no_base_rtt = "without `base_rtt` it is of no size";
+    let no_capacity = "without `capacity` it is of no size";
+    for (conditions, said) in [
+        ("base_rtt = \"40ms\"", ""),
+        ("base_rtt = \"4ms\"", ""),
+        ("base_rtt = \"50ms\"", contradicted),
+        ("capacity = \"20Mbit\"\nbuffer = \"1BDP\"", no_base_rtt),
+        ("base_rtt = \"40ms\"\nbuffer = \"1BDP\"", no_capacity),
+        (
+            "capacity = \"20Mbit\"\nbase_rtt = \"40ms\"\nbuffer = \"1BDP\"",
+            "",
+        ),
+        ("capacity = \"20Mbit\"\nbuffer = \"100kB\"", ""),
+        // Only what the runs are called.
+        ("buffer = \"1BDP\"", ""),
+    ] {
+        let study = format!(
+            "[[runs]]\nfiles = \"{{cca}}_{{run}}.pcap\"\n[runs.conditions]\n{conditions}\n"
+        );
+        fs::write(folder.path().join("s.toml"), study).unwrap();
+        let arguments = ["study", "s.toml", "--out", "s", "--no-charts"];
+        let run = run(folder.path(), &arguments);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        for message in [contradicted, no_base_rtt, no_capacity] {
+            let is_said = run.stderr.contains(message);
+            assert_eq!(is_said, message == said, "{conditions}: {}", run.stderr);
+        }
     }
 }

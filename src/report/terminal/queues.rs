@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::analyze::LinkSide;
-use crate::study::{Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
+use crate::study::{Buffer, Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
-use super::millis;
 use super::runs::first_of;
+use super::{delay, millis};
 
 /// What counts from each flow's own smallest round-trip time.
 const DELAY: Metric = Metric::QueueDelayNsMean;
@@ -27,6 +27,46 @@ pub(super) fn refuted_capacities(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter(refuted).map(|run| {
         let said = "what left its queue, and while how much waited there, contradicts the capacity given: what is told by that, such as utilisation and `queue_share`, is wrong; `ccanalyze path` of its two captures tells the link's rate";
         (run.name.as_str(), said.to_owned())
+    }))
+}
+
+/// Runs of which a handshake took less than the path is said to take when it is empty, by more than what clocks and delays
+/// are off by; one is said of all. A handshake is timed to both ends, so that it does not matter where it was seen.
+pub(super) fn refuted_base_rtts(results: &StudyResults) -> Option<String> {
+    first_of(results.runs.iter().filter_map(|run| {
+        let given = run.conditions.base_rtt_ns? as f64;
+        let handshakes = run.flows.iter().filter_map(|flow| {
+            let values = &flow.measure.values;
+            values.get(Metric::HandshakeRttNs)
+        });
+        let least = handshakes.reduce(f64::min)?;
+        (least < 0.9 * given).then(|| {
+            let said = format!(
+                "a handshake of it took {}, less than the RTT of the empty path given (`base_rtt`), {}: unless a proxy answered, what is told by that, such as a BDP, is wrong",
+                delay(least),
+                delay(given)
+            );
+            (run.name.as_str(), said)
+        })
+    }))
+}
+
+/// Runs whose buffer is said in BDP, and one of the two that this takes is not; one is said of all.
+pub(super) fn buffers_without_bdp(results: &StudyResults) -> Option<String> {
+    first_of(results.runs.iter().filter_map(|run| {
+        let conditions = &run.conditions;
+        let Some(Buffer::Bdp(_)) = conditions.buffer else {
+            return None;
+        };
+        let missing = match (&conditions.capacity, conditions.base_rtt_ns) {
+            (Some(_), None) => "base_rtt",
+            (None, Some(_)) => "capacity",
+            _ => return None,
+        };
+        let said = format!(
+            "its buffer is in BDP, which takes `capacity` and `base_rtt`: without `{missing}` it is of no size, and there is no `queue_share`"
+        );
+        Some((run.name.as_str(), said))
     }))
 }
 

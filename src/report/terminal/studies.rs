@@ -15,8 +15,8 @@ use super::capacity::overfull;
 use super::captured::captured;
 use super::lengths::{few_completions, windows_beyond_captures, windows_of_different_length};
 use super::queues::{
-    captured_behind_link, queue_never_seen_empty, refuted_buffers, refuted_capacities,
-    side_not_known,
+    buffers_without_bdp, captured_behind_link, queue_never_seen_empty, refuted_base_rtts,
+    refuted_buffers, refuted_capacities, side_not_known,
 };
 use super::rotated::{runs_of_one_capture, runs_without_further_parts};
 use super::runs::{first_of, labelled};
@@ -39,6 +39,8 @@ pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
         few_completions(results),
         refuted_buffers(results),
         refuted_capacities(results),
+        refuted_base_rtts(results),
+        buffers_without_bdp(results),
         captured_behind_link(results),
         side_not_known(results),
         queue_never_seen_empty(plan, results),

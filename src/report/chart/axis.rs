@@ -573,6 +573,9 @@ pub(super) fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
+    // What another unit has left behind the digits that the value was measured to, as of 46.95 ms in seconds, decides
+    // nothing: tables and the terminal round the value itself.
+    let value = format!("{value:.11e}").parse().unwrap_or(value);
     let place = value.abs().log10().floor();
     number(
         value,

@@ -59,6 +59,10 @@ pub(super) const MEDIAN_MIN: usize = 3;
 const POINT_GAP: f64 = 12.0;
 const NUMBER_GAP: f64 = 13.0;
 
+/// From where a median reaches, and up to which share of a side.
+const MEDIAN_START: f64 = 6.0;
+const MEDIAN_END: f64 = 0.7;
+
 const NAME_LINES: usize = 4;
 /// Between two names.
 const NAME_GAP: f64 = 8.0;
@@ -250,9 +254,7 @@ fn draw_side(
     }
     for (index, &value) in sorted.iter().enumerate() {
         let (_, y) = panel.at(panel.x.min, value);
-        // Spread evenly whatever their number: by the golden ratio.
-        let spread = (index as f64 * 0.618_034).fract();
-        let x = middle + side * (POINT_GAP + spread * width * 0.45);
+        let x = middle + side * offset(index, sorted.len(), width);
         // A few points stand for themselves.
         let radius = if is_few { 8.0 } else { 4.0 };
         canvas.marker((x, y), radius, mark, colour);
@@ -276,6 +278,20 @@ fn draw_side(
     }
 }
 
+/// How far from the middle of a pair a point is, the one at `index` of so many on a side that is `width` wide.
+fn offset(index: usize, points: usize, width: f64) -> f64 {
+    // Spread evenly whatever their number: by the golden ratio.
+    let spread = |index: usize| (index as f64 * 0.618_034).fract();
+    let reach = width * 0.45;
+    if !(MEDIAN_MIN..FEW).contains(&points) {
+        return POINT_GAP + spread(index) * reach;
+    }
+    // Of a few the golden ratio leaves out a part of the width: they stand about the middle of their median.
+    let before = (0..points).filter(|&other| spread(other) < spread(index));
+    let place = (before.count() as f64 + 0.5) / points as f64;
+    f64::midpoint(MEDIAN_START, width * MEDIAN_END) + (place - 0.5) * reach
+}
+
 /// The median of some values, which ascend, across their points; none of too few.
 fn draw_median(
     canvas: &mut Canvas,
@@ -286,7 +302,7 @@ fn draw_median(
 ) {
     if let Some(median) = quantile(sorted, 0.5).filter(|_| sorted.len() >= MEDIAN_MIN) {
         let (_, y) = panel.at(panel.x.min, median);
-        let ends = [(middle + side * 6.0, y), (middle + side * width * 0.7, y)];
+        let ends = [MEDIAN_START, width * MEDIAN_END].map(|end| (middle + side * end, y));
         canvas.line(&ends, Stroke::solid(Colour::Paper, 6.0));
         canvas.line(&ends, Stroke::solid(Colour::INK, 3.0));
     }
@@ -374,6 +390,58 @@ mod tests {
         // Among many the line is what would be lost.
         let (median, point) = places((0..40).map(|of| 0.01 * f64::from(of)).collect());
         assert!(median > point);
+    }
+
+    #[test]
+    fn a_few_points_stand_about_the_middle_of_their_median() {
+        for n in MEDIAN_MIN..FEW {
+            let scatter = FnessScatter {
+                title: String::new(),
+                note: String::new(),
+                point: "a run".to_owned(),
+                pairs: vec![FnessPair {
+                    name: "bbr | cubic".to_owned(),
+                    a_first: (0..n).map(|of| 0.1 * of as f64 - 0.5).collect(),
+                    b_first: (0..n).map(|of| 0.4 - 0.1 * of as f64).collect(),
+                }],
+            };
+            let canvas = scatter.draw(Style::default()).unwrap();
+            let shapes = || canvas.shapes.iter();
+            let medians: Vec<[f64; 2]> = shapes()
+                .filter_map(|shape| match shape {
+                    Shape::Line { points, stroke }
+                        if *stroke == Stroke::solid(Colour::INK, 3.0) =>
+                    {
+                        let (one, other) = (points[0].0, points[1].0);
+                        Some([one.min(other), one.max(other)])
+                    }
+                    _ => None,
+                })
+                // The legend's.
+                .skip(1)
+                .collect();
+            assert_eq!(medians.len(), 2);
+            for (colour, [low, high]) in [A_FIRST, B_FIRST].into_iter().zip(medians) {
+                // The first is the legend's.
+                let marks = shapes().filter_map(|shape| match shape {
+                    Shape::Marker { at, colour: of, .. } if *of == colour => Some(at.0),
+                    _ => None,
+                });
+                let places: Vec<f64> = marks.skip(1).collect();
+                assert_eq!(places.len(), n);
+                let mean = places.iter().sum::<f64>() / n as f64;
+                assert!(
+                    (mean - f64::midpoint(low, high)).abs() < 1.0,
+                    "{n}: {places:?}"
+                );
+                assert!(places.iter().all(|place| (low..=high).contains(place)));
+                // Each has a place of its own.
+                let mut sorted = places.clone();
+                sorted.sort_by(f64::total_cmp);
+                sorted.dedup_by(|one, other| (*one - *other).abs() < 1.0);
+                assert_eq!(sorted.len(), n, "{places:?}");
+            }
+        }
     }
 
     #[test]

@@ -357,3 +357,15 @@ fn numbers_of_any_size_have_an_axis() {
         }
     }
 }
+
+/// A capture that counts microseconds has round-trip times of 46.95 ms, which is no number of seconds of 64 bits: the
+/// terminal has three digits of the nanoseconds, and so have charts.
+#[test]
+fn three_digits_are_those_of_the_value_in_whatever_unit_it_was_held() {
+    for tenths in 100..1000 {
+        let ns = f64::from(tenths) * 1e5 + 5e4;
+        let size = Quantity::RTT.unit(ns / 1e9).1;
+        let expected = format!("{:.1}", ns / 1e6);
+        assert_eq!(significant(ns / 1e9 / size), expected, "{ns}");
+    }
+}

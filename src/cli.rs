@@ -170,8 +170,10 @@ fn write(
         bin_ns: config.bin_ns,
         capacity_bps: config.capacity.map(|capacity| capacity.bps),
         threads: config.threads,
+        names: outputs.names,
         ..report::chart::ChartOptions::default()
     };
+    charts::warn_of_unused(&options.names.unused_in(analysis), outputs.quiet);
     if let Some(folder) = outputs.charts {
         writing.charts(folder, |folder| {
             report::chart::draw_all(analysis, folder, &options)

@@ -16,7 +16,9 @@ use std::path::PathBuf;
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, Config};
 use ccanalyze::path::{PathAnalysis, PathConfig, Point};
-use ccanalyze::report::chart::{Canvas, ChartOptions, Size, Style, Theme, for_each_chart, path};
+use ccanalyze::report::chart::{
+    Canvas, ChartOptions, FlowNames, Size, Style, Theme, for_each_chart, path,
+};
 
 /// What is drawn, of what, and where to.
 struct Gallery {
@@ -130,7 +132,11 @@ impl Gallery {
         };
         let points = [point("ingress"), point("egress")];
         let analysis = PathAnalysis::of(&points, &PathConfig::default())?;
-        path::save_all(&path::of_path(&analysis, self.style), &self.out, false)?;
+        path::save_all(
+            &path::of_path(&analysis, &FlowNames::default(), self.style),
+            &self.out,
+            false,
+        )?;
         let drawn = self.out.join("hop-1-forward.png");
         std::fs::rename(drawn, self.out.join("path.png"))?;
         println!("path.png");

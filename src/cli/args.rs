@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::charts::ChartArgs;
+use super::charts::{ChartArgs, NameArgs};
 use super::limits::{CaptureArgs, LimitArgs};
 use super::path::PathArgs;
 use super::study::StudyArgs;
@@ -126,6 +126,10 @@ pub struct Args {
     /// How charts are drawn.
     #[command(flatten)]
     pub charts: ChartArgs,
+
+    /// What flows are called in charts.
+    #[command(flatten)]
+    pub names: NameArgs,
 
     /// What holds for all captures.
     #[command(flatten)]

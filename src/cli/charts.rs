@@ -1,7 +1,7 @@
 //! How charts are drawn: the same options for every command that draws some.
 
-use super::values::one_of;
-use crate::report::chart::{Size, Style, Theme};
+use super::values::{Naming, one_of, parse_name};
+use crate::report::chart::{FlowNames, Size, Style, Theme};
 use crate::report::terminal;
 
 /// What pages of HTML have, too.
@@ -39,14 +39,21 @@ impl ChartArgs {
         given.map(|(option, _)| option)
     }
 
-    /// Says which options do nothing since no charts are drawn; a page has the theme all the same.
-    pub(super) fn warn_without_effect(self, has_page: bool, quiet: bool) {
+    /// Says which options do nothing since no charts are drawn; a page has the theme all the same. `others` are such
+    /// ones, too.
+    pub(super) fn warn_without_effect(
+        self,
+        others: impl IntoIterator<Item = &'static str>,
+        has_page: bool,
+        quiet: bool,
+    ) {
         if quiet || !self.no_charts {
             return;
         }
         for option in self
             .given()
             .filter(|&option| !(has_page && option == THEME))
+            .chain(others)
         {
             terminal::say(&format!(
                 "warning: {option}: has no effect with --no-charts"
@@ -57,7 +64,7 @@ impl ChartArgs {
     /// Says which options do nothing since neither a folder of charts nor a page is written; `others` are such ones, too.
     pub(super) fn warn_without_place(
         self,
-        others: impl Iterator<Item = &'static str>,
+        others: impl IntoIterator<Item = &'static str>,
         quiet: bool,
     ) {
         for option in self.given().chain(others).filter(|_| !quiet) {
@@ -72,5 +79,36 @@ impl ChartArgs {
             size: self.chart_size,
             theme: self.chart_theme,
         }
+    }
+}
+
+/// What flows are called in charts.
+#[derive(Clone, Debug, clap::Args)]
+pub struct NameArgs {
+    /// Call flows NAME in charts that match EXPRESSION, which is a port or as that of --filter: `5001=cubic`, `src
+    /// host 10.0.0.2=upload`; of several that match the first counts
+    #[arg(long = "name", value_name = "EXPRESSION=NAME", value_parser = parse_name)]
+    pub names: Vec<Naming>,
+}
+
+impl NameArgs {
+    /// The option, if it was given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        (!self.names.is_empty()).then_some("--name")
+    }
+
+    pub(super) fn flow_names(&self) -> FlowNames {
+        let mut names = FlowNames::default();
+        for naming in &self.names {
+            names.add(naming.filter.clone(), &naming.name);
+        }
+        names
+    }
+}
+
+/// Says which names no flow has.
+pub(super) fn warn_of_unused(names: &[&str], quiet: bool) {
+    for name in names.iter().filter(|_| !quiet) {
+        terminal::say(&format!("warning: --name: no flow is called '{name}'"));
     }
 }

@@ -13,11 +13,12 @@ use super::args::{Args, EXAMPLES, commands};
 use crate::report::terminal;
 
 /// Options that a study has in its manifest, and where.
-const IN_MANIFESTS: [(&str, &str); 7] = [
+const IN_MANIFESTS: [(&str, &str); 8] = [
     ("--bin", "`bin` of [analysis]"),
     ("--capacity", "`capacity` of [conditions]"),
     ("--filter", "`filter` of [analysis]"),
     ("--fness-window", "`window` of [analysis] or of [[runs]]"),
+    ("--name", "`names` of [labels.cca]"),
     ("--outer", "`outer` of [analysis]"),
     ("--udp", "`udp` of [analysis]"),
     ("-c", "`capacity` of [conditions]"),

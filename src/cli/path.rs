@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
-use super::charts::ChartArgs;
+use super::charts::{ChartArgs, NameArgs};
 use super::limits::CaptureArgs;
 use super::progress::{self, Scope};
 use super::values::{one_of, parse_limit, parse_rate, parse_time};
@@ -105,6 +105,10 @@ pub struct PathArgs {
     /// How charts are drawn.
     #[command(flatten)]
     pub charts: ChartArgs,
+
+    /// What flows are called in charts.
+    #[command(flatten)]
+    pub names: NameArgs,
 
     /// What holds for all captures.
     #[command(flatten)]
@@ -316,10 +320,11 @@ impl Outputs {
         outputs::ensure_spared(captures(args).map(PathBuf::as_path), written)?;
         let has_page = args.report.is_some();
         if out.is_some() || has_page {
-            args.charts.warn_without_effect(has_page, args.quiet);
+            args.charts
+                .warn_without_effect(args.names.given(), has_page, args.quiet);
         } else {
             args.charts
-                .warn_without_place(std::iter::empty(), args.quiet);
+                .warn_without_place(args.names.given(), args.quiet);
         }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
@@ -371,7 +376,9 @@ impl Outputs {
         }
         let has_place = self.charts.is_some() || self.report.is_some();
         let charts = if has_place && !args.charts.no_charts {
-            writing.composed(|| chart::path::of_path(analysis, args.charts.style()))
+            let names = args.names.flow_names();
+            super::charts::warn_of_unused(&names.unused_on(analysis), args.quiet);
+            writing.composed(|| chart::path::of_path(analysis, &names, args.charts.style()))
         } else {
             Vec::new()
         };

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::analyze::FnessWindow;
+use crate::decode::Filter;
 use crate::path::QueueLimit;
 use crate::study::units::{self, Dimension};
 
@@ -50,6 +51,32 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     } else {
         Err(format!("'{text}' is more than any machine has"))
     }
+}
+
+/// One `--name`.
+#[derive(Clone, Debug)]
+pub struct Naming {
+    pub(super) filter: Filter,
+    pub(super) name: String,
+}
+
+/// Understands `5001=cubic`, or an expression in the place of the port.
+pub(super) fn parse_name(text: &str) -> Result<Naming, String> {
+    let parts = text
+        .split_once('=')
+        .map(|(of, name)| (of.trim(), name.trim()));
+    let Some((of, name)) = parts.filter(|(_, name)| !name.is_empty()) else {
+        return Err(format!("'{text}' names nothing: write it as 5001=cubic"));
+    };
+    let is_port = !of.is_empty() && of.chars().all(|c| c.is_ascii_digit());
+    let expression = if is_port {
+        format!("port {of}")
+    } else {
+        of.to_owned()
+    };
+    let filter = Filter::parse(&expression).map_err(|error| format!("'{of}': {error}"))?;
+    let name = name.to_owned();
+    Ok(Naming { filter, name })
 }
 
 /// A window such as `5s+35s`.

@@ -38,7 +38,7 @@ impl FlowKey {
 
     /// Whether a filter wants its packets, as tcpdump has it: ports are TCP's, UDP's and SCTP's, and a later fragment
     /// has none. Fragments of IPv6 are of any protocol.
-    pub(super) fn is_kept_by(&self, filter: &Filter) -> bool {
+    pub(crate) fn is_kept_by(&self, filter: &Filter) -> bool {
         let has_ports = matches!(self.protocol, TCP | UDP | SCTP)
             && (self.src.port() != 0 || self.dst.port() != 0);
         let kept = |protocol| filter.keeps_packet(protocol, has_ports, &self.src, &self.dst);

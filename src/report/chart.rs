@@ -42,6 +42,7 @@ mod bars;
 mod bitmap;
 mod boxes;
 mod brush;
+mod called;
 mod canvas;
 mod choice;
 mod column_names;
@@ -96,6 +97,7 @@ use crate::observe::BIN_NS;
 pub use axis::Quantity;
 pub use bands::BandLines;
 pub use boxes::{BoxPanel, Boxes};
+pub use called::FlowNames;
 pub use canvas::Canvas;
 pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};
@@ -133,6 +135,8 @@ pub struct ChartOptions {
     /// What each capture was taken under, for titles (`bbr, 50 Mbit/s, loss 2 %`); by the order of
     /// the captures. May be shorter than these, and entries may be empty.
     pub conditions: Vec<String>,
+    /// What flows are called.
+    pub names: FlowNames,
     /// Threads that put charts on bitmaps; by default one for each core.
     pub threads: Option<usize>,
 }
@@ -145,6 +149,7 @@ impl Default for ChartOptions {
             bin_ns: BIN_NS,
             capacity_bps: None,
             conditions: Vec::new(),
+            names: FlowNames::default(),
             threads: None,
         }
     }

@@ -24,6 +24,7 @@ mod manifests;
 mod measured;
 mod measured_rows;
 mod measured_series;
+mod names_of_flows;
 #[path = "../robust/noise.rs"]
 mod noise;
 mod overwriting;

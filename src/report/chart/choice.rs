@@ -4,6 +4,7 @@ use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead};
 use crate::observe::{Span, Wanted};
 
 use super::ChartOptions;
+use super::called::FlowNames;
 use super::file_name::file_stem;
 use super::label::{FlowEnds, FlowName, capture_names, count, flow_names};
 use super::palette::LINES_MAX;
@@ -104,7 +105,7 @@ impl<'a> Scene<'a> {
                     .filter(|condition| !condition.is_empty());
                 let title = condition
                     .map_or_else(|| name.clone(), |condition| format!("{name} ({condition})"));
-                let (flows, small) = split(capture);
+                let (flows, small) = split(capture, &options.names);
                 Self {
                     capture,
                     place: index,
@@ -175,8 +176,11 @@ fn bin_span_of(flow: &Flow<'_>) -> Option<(i64, i64)> {
 }
 
 /// A capture's flows by size, and those that are too small to be drawn.
-fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) {
-    let all: Vec<Flow<'_>> = capture.flows().collect();
+fn split<'a>(
+    capture: &'a CaptureAnalysis,
+    names: &FlowNames,
+) -> (Vec<NamedFlow<'a>>, Vec<NamedFlow<'a>>) {
+    let all: Vec<Flow<'a>> = capture.flows().collect();
     let sizes = all_ahead(&all, Wanted::Outlines).map(|flow| (flow.payload_bytes(), flow));
     // Of equal ones the first.
     let largest = sizes.reduce(|one, next| if next.0 > one.0 { next } else { one });
@@ -203,19 +207,20 @@ fn split(capture: &CaptureAnalysis) -> (Vec<NamedFlow<'_>>, Vec<NamedFlow<'_>>) 
             goes_main_way,
         }
     });
-    let mut flows: Vec<NamedFlow<'_>> = named.collect();
+    let mut flows: Vec<NamedFlow<'a>> = named.collect();
     flows.sort_by_cached_key(|flow| (std::cmp::Reverse(flow.payload), flow.place));
     let drawn = flows.partition_point(|flow| flow.flow.counts_beside(largest));
     let mut small = flows.split_off(drawn);
     let starved = small.iter_mut().filter(|flow| flow.is_starved);
-    name_together(flows.iter_mut().chain(starved).collect());
+    name_together(flows.iter_mut().chain(starved).collect(), names);
     (flows, small)
 }
 
 /// Names flows by what tells those apart that may be drawn: of others, such as control connections, no chart tells.
-fn name_together(mut flows: Vec<&mut NamedFlow<'_>>) {
+fn name_together(mut flows: Vec<&mut NamedFlow<'_>>, names: &FlowNames) {
     flows.sort_by_key(|flow| flow.place);
-    let ends: Vec<FlowEnds> = flows.iter().map(|flow| FlowEnds::of(&flow.flow)).collect();
+    let ends = flows.iter().map(|flow| FlowEnds::of(&flow.flow, names));
+    let ends: Vec<FlowEnds> = ends.collect();
     for (flow, name) in flows.into_iter().zip(flow_names(&ends)) {
         flow.name = name;
     }

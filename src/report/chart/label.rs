@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Display, Formatter};
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::called::FlowNames;
 use crate::analyze::Flow;
 use crate::capture::acts;
 use crate::decode::Endpoint;
@@ -65,12 +67,14 @@ fn parts(path: &str) -> Vec<String> {
 }
 
 /// What a flow is called: made when it is asked for, since few flows of many are drawn.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct FlowName {
+    /// Instead of its ends.
+    called: Option<Arc<str>>,
     ends: (Endpoint, Endpoint),
     /// Whether the ports of sender and receiver are needed.
     ports: (bool, bool),
-    /// From 1: which of the flows between these ends, where ports were used again.
+    /// From 1: which of the flows of this name, or between these ends, where ports were used again.
     number: u32,
     /// Whether it is of UDP, which is said.
     is_udp: bool,
@@ -97,6 +101,7 @@ impl FlowName {
     pub(super) fn longest(number: u32) -> Self {
         let end = Endpoint::v6([0xfe; 16], 65_432);
         Self {
+            called: None,
             ends: (end, end),
             ports: (true, true),
             number,
@@ -110,6 +115,7 @@ impl FlowName {
     /// Of a flow that stands beside no other.
     pub(super) fn alone(ends: (Endpoint, Endpoint), is_udp: bool) -> Self {
         Self {
+            called: None,
             ends,
             ports: (false, false),
             number: 1,
@@ -127,7 +133,11 @@ impl FlowName {
 
     /// What tells it from other flows between its ends.
     fn number(&self) -> String {
-        let udp = if self.is_udp { " (UDP)" } else { "" };
+        let udp = if self.is_udp && self.called.is_none() {
+            " (UDP)"
+        } else {
+            ""
+        };
         match self.number {
             0 | 1 => udp.to_owned(),
             number => format!("{udp} (#{number})"),
@@ -137,6 +147,9 @@ impl FlowName {
 
 impl Display for FlowName {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(called) = &self.called {
+            return write!(f, "{called}{}", self.number());
+        }
         let (src, dst) = self.ends();
         write!(f, "{src} → {dst}{}", self.number())
     }
@@ -179,7 +192,9 @@ pub(super) fn apart<'a>(
         let named = ends.iter().zip(&flows);
         named.map(move |(ends, flow)| end(ends).clone() + &flow.number())
     };
-    if ends.iter().all(|(_, other)| other == dst) {
+    if flows.iter().any(|flow| flow.called.is_some()) {
+        (flows.iter().map(ToString::to_string).collect(), None)
+    } else if ends.iter().all(|(_, other)| other == dst) {
         let names = numbered(|(src, _)| src).collect();
         (names, Some(format!("all to {dst}")))
     } else if ends.iter().all(|(other, _)| other == src) {
@@ -191,8 +206,9 @@ pub(super) fn apart<'a>(
 }
 
 /// Sender and receiver of a flow, and which of them is the server.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FlowEnds {
+    called: Option<Arc<str>>,
     src: Endpoint,
     dst: Endpoint,
     /// Whether it is the sender; `None` where no SYN tells.
@@ -201,7 +217,7 @@ pub(super) struct FlowEnds {
 }
 
 impl FlowEnds {
-    pub(super) fn of(flow: &Flow<'_>) -> Self {
+    pub(super) fn of(flow: &Flow<'_>, names: &FlowNames) -> Self {
         let (src, dst) = flow.ends();
         let is_seen = flow
             .connection()
@@ -209,6 +225,7 @@ impl FlowEnds {
             .are_openings_seen()
             .contains(&true);
         Self {
+            called: names.of(flow),
             is_src_server: is_seen.then_some(flow.record.dir == Direction::Reverse),
             is_udp: flow.tcp().is_none(),
             ..Self::between(src, dst)
@@ -216,8 +233,9 @@ impl FlowEnds {
     }
 
     /// Of a flow of a path.
-    pub(super) fn of_path(key: &FlowKey) -> Self {
+    pub(super) fn of_path(key: &FlowKey, names: &FlowNames) -> Self {
         Self {
+            called: names.of_key(key),
             is_udp: key.is_udp(),
             ..Self::between(key.src, key.dst)
         }
@@ -225,6 +243,7 @@ impl FlowEnds {
 
     fn between(src: Endpoint, dst: Endpoint) -> Self {
         Self {
+            called: None,
             src,
             dst,
             is_src_server: None,
@@ -236,8 +255,8 @@ impl FlowEnds {
 /// Whether the ports of sender and receiver of a flow are shown.
 type Ports<'p> = &'p dyn Fn(&FlowEnds) -> (bool, bool);
 
-/// Names of flows as they stand together in charts, in their order: `sender → receiver`, with ports only where some
-/// of them could not be told apart without these.
+/// Names of flows as they stand together in charts, in their order: those that they were given, else
+/// `sender → receiver`, with ports only where some of these could not be told apart without them.
 pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
     // Where no SYN tells, servers are of senders and receivers those whose ports are lower: they chose theirs, and of a
     // client's they tell nothing.
@@ -256,7 +275,8 @@ pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
     let shown = |end: &Endpoint, port: bool| end.with_port(if port { end.port() } else { 0 });
     let are_enough = |ports: &Ports<'_>| {
         let mut seen = HashSet::<_, RandomState>::default();
-        flows.iter().all(|flow| {
+        let mut unnamed = flows.iter().filter(|flow| flow.called.is_none());
+        unnamed.all(|flow| {
             let (src, dst) = ports(flow);
             seen.insert((shown(&flow.src, src), shown(&flow.dst, dst), flow.is_udp))
         })
@@ -269,11 +289,20 @@ pub(super) fn flow_names(flows: &[FlowEnds]) -> Vec<FlowName> {
         *count += 1;
         *count
     };
+    let mut of_name: HashMap<&str, u32, RandomState> = HashMap::default();
     let mut names: Vec<FlowName> = flows
         .iter()
         .map(|flow| FlowName {
+            called: flow.called.clone(),
             ports: ports.map_or((true, true), |ports| ports(flow)),
-            number: ports.map_or_else(|| number(flow), |_| 1),
+            number: match &flow.called {
+                Some(name) => {
+                    let count = of_name.entry(name).or_default();
+                    *count += 1;
+                    *count
+                }
+                None => ports.map_or_else(|| number(flow), |_| 1),
+            },
             ..FlowName::alone((flow.src, flow.dst), flow.is_udp)
         })
         .collect();
@@ -419,10 +448,14 @@ mod tests {
         };
         let servers = ["10.0.0.1:50001 → 10.0.0.9", "10.0.0.1:50002 → 10.0.0.9"];
         let known = [of(50001, 4001, Some(true)), of(50002, 4002, Some(true))];
-        assert_eq!(named(known), servers);
+        assert_eq!(named(known.clone()), servers);
         let clients = ["10.0.0.1 → 10.0.0.9:4001", "10.0.0.1 → 10.0.0.9:4002"];
         assert_eq!(
-            named(known.map(|flow| of(flow.src.port(), flow.dst.port(), None))),
+            named(
+                known
+                    .clone()
+                    .map(|flow| of(flow.src.port(), flow.dst.port(), None))
+            ),
             clients
         );
         // Of a download beside an upload either is named by its own server.
@@ -431,7 +464,29 @@ mod tests {
             ..FlowEnds::between(end(1, 50003), end(9, 4003))
         };
         let names = ["10.0.0.1:50001 → 10.0.0.9", "10.0.0.1 → 10.0.0.9:4003"];
-        assert_eq!(named([known[0], upload]), names);
+        assert_eq!(named([known[0].clone(), upload]), names);
+    }
+
+    #[test]
+    fn flows_have_the_names_that_they_were_given_and_the_others_the_ports_that_these_take() {
+        let end = |host: u8, port: u16| Endpoint::v4([10, 0, 0, host], port);
+        let flow = |client_port: u16, called: Option<&str>| FlowEnds {
+            called: called.map(Arc::from),
+            ..FlowEnds::between(end(1, 5001), end(2, client_port))
+        };
+        let flows = [
+            flow(4001, Some("bbr")),
+            flow(4002, None),
+            flow(4003, Some("bbr")),
+            flow(4004, Some("cubic")),
+        ];
+        let names = flow_names(&flows);
+        let words = ["bbr", "10.0.0.1 → 10.0.0.2", "bbr (#2)", "cubic"];
+        let found: Vec<String> = names.iter().map(ToString::to_string).collect();
+        assert_eq!(found, words);
+        // Beside names nothing is left out that all ends have in common.
+        let words: Vec<String> = words.map(str::to_owned).to_vec();
+        assert_eq!(apart(names.iter()), (words, None));
     }
 
     #[test]

@@ -8,9 +8,10 @@ use crate::analyze::counts_beside;
 use crate::path::{FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
+use super::called::FlowNames;
 use super::canvas::Canvas;
 use super::error::ChartError;
-use super::label::{FlowEnds, capture_names, flow_names};
+use super::label::{FlowEnds, FlowName, capture_names, flow_names};
 use super::palette::{LINES, LINES_MAX, LineStyle, OTHER, OTHER_NAMES};
 use super::plot::{Bins, Caption, Drawing, Line, Part, Plot, PlotScale, Sample, stacked};
 use super::style::Style;
@@ -26,9 +27,9 @@ pub struct PathChart {
 }
 
 /// The charts of a path: for each hop, and each way of it on which packets waited or were dropped, the queue, the delay
-/// of the largest flows and their drops above each other.
+/// of the largest flows, as they are called, and their drops above each other.
 #[must_use]
-pub fn of_path(analysis: &PathAnalysis, style: Style) -> Vec<PathChart> {
+pub fn of_path(analysis: &PathAnalysis, flows: &FlowNames, style: Style) -> Vec<PathChart> {
     let mut charts = Vec::new();
     for (number, hop) in (1..).zip(&analysis.hops) {
         let [before, after] = &hop.points;
@@ -42,7 +43,7 @@ pub fn of_path(analysis: &PathAnalysis, style: Style) -> Vec<PathChart> {
                 title: format!("{from} to {to}"),
                 style,
             };
-            if let Some(canvas) = over_time(hop, way, &caption) {
+            if let Some(canvas) = over_time(hop, way, flows, &caption) {
                 let stem = format!("hop-{number}-{}", way.heading.name());
                 charts.push(PathChart { stem, canvas });
             }
@@ -70,7 +71,7 @@ fn changes(way: &Way) -> bool {
 }
 
 /// Queue, delay and drops of one way. `None` where [nothing changes](changes).
-fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
+fn over_time(hop: &Hop, way: &Way, names: &FlowNames, caption: &Caption) -> Option<Canvas> {
     if !changes(way) {
         return None;
     }
@@ -93,11 +94,19 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
             grouped(more as u64)
         ),
     };
+    let ends = flows
+        .iter()
+        .map(|(flow, _)| FlowEnds::of_path(&flow.key, names));
+    let names = flow_names(&ends.collect::<Vec<_>>());
+    let named = flows.iter().zip(&names);
+    let named: Vec<(&PathFlow, LineStyle, &FlowName)> = named
+        .map(|(&(flow, style), name)| (flow, style, name))
+        .collect();
     let parts = [
         way.queue()
             .and_then(|way| queue(way, hop.bin_ns, queue_style(&taken))),
         by_flow(
-            &flows,
+            &named,
             delay_samples,
             None,
             "Delay",
@@ -105,7 +114,7 @@ fn over_time(hop: &Hop, way: &Way, caption: &Caption) -> Option<Canvas> {
             Drawing::Band,
         ),
         by_flow(
-            &flows,
+            &named,
             drop_samples,
             smaller.clone(),
             "Drops",
@@ -298,21 +307,16 @@ fn queue(way: &Way, bin_ns: i64, style: LineStyle) -> Option<Plot> {
 }
 
 fn by_flow(
-    flows: &[(&PathFlow, LineStyle)],
+    flows: &[(&PathFlow, LineStyle, &FlowName)],
     samples: fn(&PathFlow) -> Vec<Sample>,
     together: Option<Line>,
     what: &'static str,
     scale: PlotScale,
     drawing: Drawing,
 ) -> Option<Plot> {
-    let ends: Vec<FlowEnds> = flows
-        .iter()
-        .map(|(flow, _)| FlowEnds::of_path(&flow.key))
-        .collect();
     let lines: Vec<Line> = flows
         .iter()
-        .zip(flow_names(&ends))
-        .map(|(&(flow, style), name)| Line {
+        .map(|&(flow, style, name)| Line {
             name: name.to_string(),
             style,
             samples: samples(flow),
@@ -378,9 +382,19 @@ mod tests {
             dst: Endpoint::v4([10, 0, 0, 2], 5004),
             protocol,
         };
-        let names = flow_names(&[6, 17].map(|protocol| FlowEnds::of_path(&key(protocol))));
-        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let named = |given: &[(&str, &str)]| {
+            let mut called = FlowNames::default();
+            for (filter, name) in given {
+                called.add(filter.parse().unwrap(), name);
+            }
+            let ends = [6, 17].map(|protocol| FlowEnds::of_path(&key(protocol), &called));
+            flow_names(&ends).iter().map(ToString::to_string).collect()
+        };
+        let names: Vec<String> = named(&[]);
         assert_eq!(names, ["10.0.0.1 → 10.0.0.2", "10.0.0.1 → 10.0.0.2 (UDP)"]);
+        // A name that was given says all that is to be said, and the first that fits counts.
+        let names: Vec<String> = named(&[("udp", "video"), ("port 5004", "cubic")]);
+        assert_eq!(names, ["cubic", "video"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@ use crate::Analysis;
 use crate::analyze::Config;
 use crate::path::{PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart::path::of_path as path_charts;
-use crate::report::chart::{ChartOptions, Size, Style};
+use crate::report::chart::{ChartOptions, FlowNames, Size, Style};
 
 /// What would do harm if it were taken for anything but text.
 const HOSTILE: &str =
@@ -233,7 +233,7 @@ fn the_page_of_a_path_has_its_queues_flows_episodes_and_how_it_was_made() {
         size: Size::OneColumn,
         theme: Theme::Dark,
     };
-    let charts = path_charts(&analysis, style);
+    let charts = path_charts(&analysis, &FlowNames::default(), style);
     let made = [("version".to_owned(), "1.2.3".to_owned())];
     let page = of_path(&analysis, &config, &charts, style.theme, &made);
     let html = page.to_html();

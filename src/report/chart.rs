@@ -79,7 +79,7 @@ mod spider;
 mod study_tests;
 mod style;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod thin;
 mod tiles;
 mod time_sequence;

@@ -34,6 +34,7 @@ use super::largest::largest_flows;
 use delays::millis;
 pub(super) use delays::{delay, delays};
 use nothing::nothing_found;
+pub(super) use pairs::compared;
 use rotated::parts_of_one;
 pub use studies::study_warnings;
 use tables::flows_table;

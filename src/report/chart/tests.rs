@@ -24,7 +24,7 @@ use crate::capture::tests::build::Pcap;
 
 /// A raw IPv4 packet of host `10.0.0.<src>` to `10.0.0.<dst>`; the rest of the payload is cut off.
 #[derive(Clone, Copy)]
-struct Packet {
+pub(in crate::report) struct Packet {
     at_us: u32,
     src: u8,
     dst: u8,
@@ -55,7 +55,12 @@ fn capture(packets: &[Packet]) -> Vec<u8> {
 
 /// `packets` data segments of 1000 bytes, one every 10 ms from `start_ms` on, each answered after
 /// 20 ms; those whose number `lost` names come a second time after 50 ms.
-fn download(host: u8, start_ms: u32, packets: u32, lost: impl Fn(u32) -> bool) -> Vec<Packet> {
+pub(in crate::report) fn download(
+    host: u8,
+    start_ms: u32,
+    packets: u32,
+    lost: impl Fn(u32) -> bool,
+) -> Vec<Packet> {
     let mut all = Vec::new();
     for number in 0..packets {
         let at_us = (start_ms + 10 * number) * 1000;
@@ -86,7 +91,7 @@ fn download(host: u8, start_ms: u32, packets: u32, lost: impl Fn(u32) -> bool) -
     all
 }
 
-fn analyze(folder: &Path, packets: Vec<Packet>) -> Analysis {
+pub(in crate::report) fn analyze(folder: &Path, packets: Vec<Packet>) -> Analysis {
     analyze_with(folder, packets, Config::default())
 }
 

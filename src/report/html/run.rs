@@ -8,7 +8,8 @@ use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    counted, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume, warnings,
+    compared, counted, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
+    warnings,
 };
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
@@ -276,13 +277,15 @@ fn limits(limited: Limited) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
+/// Pairs that compete, as the terminal and charts have them: not those of a download and the control connection beside it.
 fn pair_table(analysis: &Analysis) -> PageTable {
     let mut rows = Vec::new();
-    let mut all = 0;
+    let (mut all, mut competing) = (0, 0);
     for (index, capture) in analysis.captures.iter().enumerate() {
         let flows: Vec<Flow<'_>> = capture.flows().collect();
-        for pair in &capture.pairs.pairs {
-            all += 1;
+        all += capture.pairs.pairs.len();
+        for pair in compared(capture, &flows) {
+            competing += 1;
             let (Some(a), Some(b)) = (flows.get(pair.a), flows.get(pair.b)) else {
                 continue;
             };
@@ -305,8 +308,13 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             ]);
         }
     }
+    let which = if competing > rows.len() {
+        "first that compete"
+    } else {
+        "that compete"
+    };
     PageTable {
-        caption: left_out("first", "pairs", all, rows.len()),
+        caption: left_out(which, "pairs", all, rows.len()),
         columns: columns(&[
             ("#", true),
             ("A", false),

@@ -3,6 +3,7 @@ use crate::Analysis;
 use crate::analyze::Config;
 use crate::path::{PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart::path::of_path as path_charts;
+use crate::report::chart::tests::{analyze, download};
 use crate::report::chart::{ChartOptions, FlowNames, Size, Style};
 
 /// What would do harm if it were taken for anything but text.
@@ -179,6 +180,29 @@ fn the_page_of_a_run_has_its_flows_charts_and_how_it_was_made() {
     let plain = of_run(&analysis, &config, None, Theme::Dark, &made).to_html();
     assert!(!plain.contains("<figure") && plain.contains("10.77.0.1:5001"));
     assert!(plain.contains("<body class=\"dark\">"));
+}
+
+/// iperf has a control connection beside each of its tests, of some hundred bytes.
+#[test]
+fn the_page_of_a_run_has_the_pairs_that_compete() {
+    let folder = tempfile::tempdir().unwrap();
+    let pairs = |packets: [(u8, u32); 3]| {
+        let all =
+            packets.map(|(host, packets)| download(host, u32::from(host), packets, |_| false));
+        let analysis = analyze(folder.path(), all.concat());
+        assert_eq!(analysis.captures[0].pairs.pairs.len(), 3);
+        let html = of_run(&analysis, &Config::default(), None, Theme::Light, &[]).to_html();
+        let (_, section) = html.split_once("<h2>Fairness by pair</h2>").unwrap();
+        let (section, _) = section.split_once("</section>").unwrap();
+        let rows = section.matches("<tr>").count() - 1;
+        (
+            rows,
+            section.contains("The 1 that compete of 3 pairs; all of them are in"),
+        )
+    };
+    // Two packets of 300 are less than one hundredth.
+    assert_eq!(pairs([(1, 300), (2, 300), (3, 2)]), (1, true));
+    assert_eq!(pairs([(1, 300), (2, 300), (3, 30)]), (3, false));
 }
 
 #[test]

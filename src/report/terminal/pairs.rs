@@ -59,7 +59,7 @@ fn rivals<'a>(
 }
 
 /// Those of them that are compared for a round trip or longer, as the table has them.
-pub(super) fn compared<'a>(
+pub(in crate::report) fn compared<'a>(
     capture: &'a CaptureAnalysis,
     flows: &'a [Flow<'a>],
 ) -> impl Iterator<Item = &'a Pair> {

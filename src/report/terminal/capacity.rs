@@ -48,6 +48,9 @@ fn unacknowledged(capture: &CaptureAnalysis) -> Option<String> {
     ))
 }
 
+/// A flow whose handshake took so many times its smallest round-trip time was captured near its receiver.
+const NEAR: i64 = 10;
+
 /// Whether in bins of flows so much was repeated that the balanced metric is below anything that it can be taken for:
 /// the lowest one is named.
 fn outrun(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Option<String> {
@@ -65,8 +68,16 @@ fn outrun(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Opti
         0 => String::new(),
         others => format!("; so is that of {}", counted(others as u64, "other flow")),
     };
+    let parts = flow.connection().parts();
+    let advice = match parts.handshake().round_trip_ns() {
+        Some((whole_ns, _, _)) if whole_ns > rtt_ns.saturating_mul(NEAR) => format!(
+            "its handshake took {}, so that nearly all of the path is on the way to its sender: capture there",
+            delay(whole_ns as f64)
+        ),
+        _ => "--bin as long as a round trip keeps it above that".to_owned(),
+    };
     Some(format!(
-        "the balanced metric (`pm`) of {sender} > {receiver} is {pm:.1}, as in bins of {} more was repeated than the path holds, {}, by the capacity and its smallest round-trip time{others}; --bin as long as a round trip keeps it above that",
+        "the balanced metric (`pm`) of {sender} > {receiver} is {pm:.1}, as in bins of {} more was repeated than the path holds, {}, by the capacity and its smallest round-trip time{others}; {advice}",
         delay(config.bin_ns as f64),
         volume(metric::bdp_bytes(capacity_bps, rtt_ns as f64) as u64)
     ))
@@ -136,13 +147,30 @@ mod tests {
         let (analysis, config) = &analysed;
         let below = analysis.captures[0].flows().find_map(|flow| {
             let pm = pm_mean(&flow, config).filter(|&pm| pm < 0.0)?;
-            Some((pm, flow.summary().rtt.ns_min()?))
+            let handshake = flow.connection().parts().handshake();
+            Some((pm, flow.summary().rtt.ns_min()?, handshake.round_trip_ns()?))
         });
-        let (pm, rtt_ns) = below.unwrap();
+        let (pm, rtt_ns, (whole_ns, to_sender_ns, _)) = below.unwrap();
         let held = volume((5e6 / 8.0 * (rtt_ns as f64 / 1e9)) as u64);
         let why = format!(
             "is {pm:.1}, as in bins of 10.0 s more was repeated than the path holds, {held}, by the capacity"
         );
         assert!(said[0].contains(&why), "{said:?}");
+        // The server sends, and SYN and SYN-ACK tell how far it is from here.
+        assert!(to_sender_ns > 10 * rtt_ns);
+        let advice = format!(
+            "; its handshake took {}, so that nearly all of the path is on the way to its sender: capture there",
+            delay(whole_ns as f64)
+        );
+        assert!(said[0].ends_with(&advice), "{said:?}");
+    }
+
+    /// Here nearly all of the path is between the capture and the receiver.
+    #[test]
+    fn where_the_path_is_seen_longer_bins_mend_a_balanced_metric_below_0() {
+        let said = said(&analysed("two-flows-cubic-bbr.pcap.zst", 5e6, None));
+        let below: Vec<&String> = said.iter().filter(|said| said.contains("(`pm`)")).collect();
+        assert_eq!(below.len(), 1, "{said:?}");
+        assert!(below[0].ends_with("; --bin as long as a round trip keeps it above that"));
     }
 }

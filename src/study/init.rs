@@ -29,6 +29,9 @@ use sets::{Kind, set_of};
 /// Files listed one by one where no template fits them.
 const LISTED_MAX: usize = 1000;
 
+/// Algorithms whose names are drafted, too.
+const NAMED_MAX: usize = 12;
+
 /// Why no manifest could be drafted.
 #[derive(Debug, thiserror::Error)]
 pub enum DraftError {
@@ -297,6 +300,15 @@ fn label(text: &mut String, name: &str, guess: &Guess) {
         );
     } else if guess.values == ["deep", "shallow"] {
         let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
+    } else if name == "cca" && guess.values.len() <= NAMED_MAX {
+        let named = guess.values.iter();
+        let named =
+            named.map(|value| format!("{} = {}", quoted(value), quoted(&value.to_uppercase())));
+        let _ = writeln!(
+            text,
+            "\n# What tables and charts call them:\n# [labels.{name}]\n# names = {{ {} }}",
+            named.collect::<Vec<_>>().join(", ")
+        );
     }
 }
 

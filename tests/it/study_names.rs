@@ -129,3 +129,26 @@ fn a_name_of_nothing_and_two_of_one_name_are_mistakes() {
         assert!(run.stderr.contains(&place), "{instead}: {}", run.stderr);
     }
 }
+
+/// A draft has the names as a comment: whoever wants other words than those of the files need not look for how.
+#[test]
+fn a_draft_shows_where_names_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["cubic_1.pcap", "cubic_2.pcap", "bbr_1.pcap", "bbr_2.pcap"] {
+        fs::copy(capture("drop-one.pcap"), folder.path().join(name)).unwrap();
+    }
+    let draft = run(folder.path(), &["study", "init", "."]).stdout;
+    let (before, commented) = draft.split_once("# [labels.cca]\n# names").unwrap();
+    fs::write(
+        folder.path().join("study.toml"),
+        format!("{before}[labels.cca]\nnames{commented}"),
+    )
+    .unwrap();
+    let run = run(
+        folder.path(),
+        &["study", "study.toml", "--out", "s", "--no-charts"],
+    );
+    assert_eq!(run.status, 0, "{draft}\n{}", run.stderr);
+    let runs = fs::read_to_string(folder.path().join("s/runs.csv")).unwrap();
+    assert!(runs.contains(",BBR,") && runs.contains(",CUBIC,"), "{runs}");
+}

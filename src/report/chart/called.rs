@@ -37,6 +37,10 @@ impl FlowNames {
     }
 
     fn unused(&self, used: impl Iterator<Item = Arc<str>>) -> Vec<&str> {
+        // Of many flows it takes its time to look at all.
+        if self.names.is_empty() {
+            return Vec::new();
+        }
         let used: BTreeSet<Arc<str>> = used.collect();
         let names = self.names.iter().map(|(_, name)| &**name);
         names.filter(|name| !used.contains(*name)).collect()

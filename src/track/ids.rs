@@ -522,9 +522,10 @@ impl HalfFlow {
     }
 
     /// Whether the id of a packet of this sender is its own: not 0, as of a host that does not number its packets, nor
-    /// one that others have as well.
+    /// one that others have as well. Of the second packet that is seen nobody knows that it has another's.
     pub(super) fn is_numbered(&self, segment: &Segment) -> bool {
-        segment.ip_id.is_some_and(|id| id > 0) && self.ids.tell_apart(self.packets)
+        let may_differ = self.packets == 1 || self.ids.tell_apart(self.packets);
+        segment.ip_id.is_some_and(|id| id > 0) && may_differ
     }
 
     /// Whether neither the packet just below `sent` in the stream nor the one just above had the same id.

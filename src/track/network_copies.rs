@@ -58,7 +58,8 @@ impl HalfFlow {
         // A repeat that was cut otherwise has no range of its own: the last one ended there, too.
         let end = start + i64::from(segment.payload_len);
         let same_bytes = earlier.start == start && segment.payload_len == earlier.len
-            || earlier.copies > 1 && segment.timestamps.is_some() && self.last_repeat_ended_at(end);
+            || earlier.copies > 1 && segment.timestamps.is_some() && self.last_repeat_ended_at(end)
+            || self.passed_whole(start, end);
         if !(same_id && same_bytes) {
             return None;
         }
@@ -90,6 +91,16 @@ impl HalfFlow {
             self.seen_acks.expects_copies() && self.has_no_reason(start, end, earlier, gap_ns);
         let close = self.is_too_soon(segment, earlier, gap_ns);
         (close || held_up || self.copies_follow(earlier, gap_ns)).then_some(Evidence::Timing)
+    }
+
+    /// Whether one packet brought `start..end`, of which a part had passed before.
+    fn passed_whole(&self, start: i64, end: i64) -> bool {
+        let lowest = self.in_flight.overlapping(start, end).start;
+        let parts = self.in_flight.one_packet(lowest);
+        let begins = |sent: &Sent| sent.start == start;
+        let ends = |sent: &Sent| sent.end() == end;
+        self.in_flight.get(parts.start).is_some_and(begins)
+            && self.in_flight.get(parts.end - 1).is_some_and(ends)
     }
 
     /// Whether the segment that is judged echoes what no packet of its sender did before, so that it is none of these

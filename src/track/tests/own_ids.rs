@@ -266,3 +266,21 @@ fn who_was_silent_by_its_own_clock_had_not_just_been_asked() {
     assert_eq!(reason(120), Some(Reason::Fast));
     assert_eq!(reason(390), Some(Reason::Timeout));
 }
+
+#[test]
+fn the_copy_of_the_first_packet_that_is_seen_has_its_id() {
+    // A capture of both sides of a queue begins amid the flow. What a timer repeats, or who has no ids, is no copy.
+    let class = |at: u32, ids: [u32; 2]| {
+        let [first, second] = ids;
+        let trace = format!(
+            "100 A>B data 0..1000 id {first}
+             {at} A>B data 0..1000 id {second}
+             400 B>A ack 1000"
+        );
+        play(&trace).rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(class(130, [7, 7]), Some(Class::Duplicate));
+    for (at, ids) in [(130, [7, 8]), (130, [0, 0]), (301, [7, 7])] {
+        assert_eq!(class(at, ids), Some(Class::Retransmission));
+    }
+}

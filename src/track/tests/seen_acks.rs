@@ -137,3 +137,21 @@ fn acks_whose_reports_are_cut_off_are_copies_where_all_packets_pass_twice() {
     assert_eq!(dup_acks_of_cut_reports(1, 3, "cut"), 3);
     assert_eq!(dup_acks_of_cut_reports(2, 3, "cut"), 4);
 }
+
+#[test]
+fn the_first_ack_that_is_seen_may_have_a_copy() {
+    // The capture begins amid the flow.
+    let dup_acks = |id: u32| {
+        let trace = format!(
+            "100 A>B data 0..1000 id 7
+             101 A>B data 0..1000 id 7
+             102 A>B data 1000..2000 id 8
+             120 B>A ack 1000 id 5
+             121 B>A ack 1000 id {id}"
+        );
+        let signs = play(&trace).signs;
+        signs.iter().filter(|sign| sign.ends_with("DupAck")).count()
+    };
+    assert_eq!(dup_acks(5), 0);
+    assert_eq!(dup_acks(6), 1);
+}

@@ -82,9 +82,13 @@ impl HalfFlow {
         if segment.payload_len > 1 || !(is_highest || is_edge) {
             return None;
         }
+        let is_answered = match self.una {
+            Some(una) => una >= self.high,
+            None => self.is_looked_for(segment, start),
+        };
         let class = if self.window.is_closed() {
             Class::WindowProbe
-        } else if self.una.is_some_and(|una| una >= self.high)
+        } else if is_answered
             && !self.is_message(segment, start)
             && (self.is_idle_at(segment.at) || self.holes.first_within(start, end).is_none())
         {
@@ -94,6 +98,18 @@ impl HalfFlow {
             return None;
         };
         Some(self.verdict_of_probe(class, segment, step))
+    }
+
+    /// Whether a byte that begins at `start` was the last of a longer packet, where no ACK tells whether that has come:
+    /// who repeats it begins where it began, and pushes it.
+    fn is_looked_for(&self, segment: &Segment, start: i64) -> bool {
+        let longer = self.in_flight.overlapping(start, start + 1).start;
+        let longer = self.in_flight.get(longer);
+        let last = self.times.data_at;
+        segment.payload_len == 1
+            && !segment.flags.has(TcpFlags::PSH)
+            && longer.is_some_and(|sent| sent.start < start)
+            && last.is_none_or(|last| segment.at.since(last) >= TIMER_NS_MIN)
     }
 
     /// Whether its sender had sent nothing for long before `at`, as who looks whether the peer is there.

@@ -163,3 +163,29 @@ fn a_probe_looks_just_below_what_was_acknowledged_though_the_capture_lost_it() {
         &["120 ZeroWindow", "400 WindowProbe"],
     );
 }
+
+#[test]
+fn where_no_ack_is_seen_the_last_byte_of_a_packet_alone_is_a_keep_alive() {
+    // A path on which the answers go another way. What is pushed, comes soon, or was sent as one byte may be a repeat.
+    let class = |cut: u32, at: u32, byte: &str| {
+        let trace = format!(
+            "100 A>B data 0..{cut} id 4
+             110 A>B data {cut}..1000 id 5
+             {} A>B ack 0 id 6
+             {at} A>B data {byte} id 7",
+            at - 100
+        );
+        let rows = play(&trace).rows;
+        rows.last().map(|row| row.verdict.class)
+    };
+    assert_eq!(class(500, 45_000, "999..1000"), Some(Class::KeepAlive));
+    for (cut, at, byte) in [
+        (500, 45_000, "999..1000 psh"),
+        (500, 45_000, "998..1000"),
+        (500, 300, "999..1000"),
+        (999, 45_000, "999..1000"),
+    ] {
+        let expected = Some(Class::Retransmission);
+        assert_eq!(class(cut, at, byte), expected, "{cut} {at} {byte}");
+    }
+}

@@ -173,7 +173,9 @@ fn write(
         names: outputs.names,
         ..report::chart::ChartOptions::default()
     };
-    charts::warn_of_unused(&options.names.unused_in(analysis), outputs.quiet);
+    if (outputs.charts.is_some() || outputs.report_charts) && !outputs.quiet {
+        charts::warn_of_unused(&options.names.unused_in(analysis));
+    }
     if let Some(folder) = outputs.charts {
         writing.charts(folder, |folder| {
             report::chart::draw_all(analysis, folder, &options)

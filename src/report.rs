@@ -2,6 +2,7 @@
 
 #[cfg(feature = "charts")]
 pub mod chart;
+mod digits;
 #[cfg(feature = "cli")]
 mod ends;
 #[cfg(feature = "cli")]

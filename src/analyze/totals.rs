@@ -77,8 +77,8 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// What these flows delivered together; `None` where there is no data, no new ACK, or of more than one hundredth of
-    /// the payload nobody tells, as no ACKs of it were seen.
+    /// What these flows delivered together; `None` where there is no data, no new ACK, or flows of which no ACKs were seen
+    /// have more than one hundredth of what is known to have been delivered and what they sent.
     #[must_use]
     pub fn of<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> Option<Self> {
         Delivering::of(flows).end()
@@ -86,7 +86,7 @@ impl Delivered {
 
     /// Whether it is told what these flows delivered, if only that it was nothing.
     #[must_use]
-    pub fn is_told<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> bool {
+    pub(crate) fn is_told<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> bool {
         Delivering::of(flows).is_told()
     }
 

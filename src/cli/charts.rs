@@ -107,8 +107,8 @@ impl NameArgs {
 }
 
 /// Says which names no flow has.
-pub(super) fn warn_of_unused(names: &[&str], quiet: bool) {
-    for name in names.iter().filter(|_| !quiet) {
+pub(super) fn warn_of_unused(names: &[&str]) {
+    for name in names {
         terminal::say(&format!("warning: --name: no flow is called '{name}'"));
     }
 }

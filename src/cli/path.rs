@@ -377,7 +377,9 @@ impl Outputs {
         let has_place = self.charts.is_some() || self.report.is_some();
         let charts = if has_place && !args.charts.no_charts {
             let names = args.names.flow_names();
-            super::charts::warn_of_unused(&names.unused_on(analysis), args.quiet);
+            if !args.quiet {
+                super::charts::warn_of_unused(&names.unused_on(analysis));
+            }
             writing.composed(|| chart::path::of_path(analysis, &names, args.charts.style()))
         } else {
             Vec::new()

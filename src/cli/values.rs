@@ -65,14 +65,14 @@ pub(super) fn parse_name(text: &str) -> Result<Naming, String> {
     let parts = text
         .split_once('=')
         .map(|(of, name)| (of.trim(), name.trim()));
-    let Some((of, name)) = parts.filter(|(_, name)| !name.is_empty()) else {
+    let Some((of, name)) = parts.filter(|(of, name)| !of.is_empty() && !name.is_empty()) else {
         return Err(format!("'{text}' names nothing: write it as 5001=cubic"));
     };
-    let is_port = !of.is_empty() && of.chars().all(|c| c.is_ascii_digit());
-    let expression = if is_port {
-        format!("port {of}")
-    } else {
-        of.to_owned()
+    let is_number = of.chars().all(|c| c.is_ascii_digit());
+    let expression = match of.parse::<u16>() {
+        Ok(port) => format!("port {port}"),
+        Err(_) if is_number => return Err(format!("'{of}' is no port: at most 65535")),
+        Err(_) => of.to_owned(),
     };
     let filter = Filter::parse(&expression).map_err(|error| format!("'{of}': {error}"))?;
     let name = name.to_owned();

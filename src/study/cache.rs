@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 12;
+const SHAPE: u32 = 13;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -185,6 +185,7 @@ struct FlowShape {
     values: Vec<Bits>,
     quality: String,
     samples: Vec<(i64, Bits, Bits, Option<u64>, Bits)>,
+    silent_bins: u64,
 }
 
 /// The side of the link: behind it or before it.
@@ -284,6 +285,7 @@ impl FlowShape {
             span_ns: flow.span_ns,
             values: bits(&flow.values),
             quality: flow.quality.clone(),
+            silent_bins: flow.silent_bins,
             samples: flow
                 .samples
                 .iter()
@@ -321,6 +323,7 @@ impl FlowShape {
             span_ns: self.span_ns,
             values: values(&self.values)?,
             quality: self.quality,
+            silent_bins: self.silent_bins,
             samples: self
                 .samples
                 .into_iter()

@@ -301,6 +301,17 @@ fn label(text: &mut String, name: &str, guess: &Guess) {
     } else if guess.values == ["deep", "shallow"] {
         let _ = writeln!(text, "\n[labels.{name}]\norder = [\"shallow\", \"deep\"]");
     } else if name == "cca" && guess.values.len() <= NAMED_MAX {
+        // Of words that differ by case alone, and of those that are capitals already, there is nothing to show.
+        let capitals: BTreeSet<String> = guess
+            .values
+            .iter()
+            .map(|value| value.to_uppercase())
+            .collect();
+        if capitals.len() < guess.values.len()
+            || guess.values.iter().any(|value| capitals.contains(value))
+        {
+            return;
+        }
         let named = guess.values.iter();
         let named =
             named.map(|value| format!("{} = {}", quoted(value), quoted(&value.to_uppercase())));

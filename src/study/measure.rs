@@ -115,6 +115,8 @@ pub struct FlowMeasure {
     pub quality: String,
     /// The flow over time, bin by bin; empty where no report asks for it.
     pub samples: Vec<Sample>,
+    /// Further bins of the window, before and behind these, in which nothing happened; 0 where no window counts.
+    pub silent_bins: u64,
 }
 
 impl FlowMeasure {
@@ -280,6 +282,11 @@ impl Run<'_> {
         let (sender, receiver) = flow.ends();
         let span = flow.data_span();
         let words: Vec<&str> = flow.quality().into_iter().map(Quality::name).collect();
+        let samples = if self.options.samples {
+            self.samples(flow)
+        } else {
+            Vec::new()
+        };
         let mut measure = FlowMeasure {
             connection_id: Some(flow.connection_id),
             ends: Some(FlowEnds {
@@ -291,11 +298,8 @@ impl Run<'_> {
             span_ns: span.map(|span| (span.first.as_ns(), span.last.as_ns())),
             values,
             quality: words.join(","),
-            samples: if self.options.samples {
-                self.samples(flow)
-            } else {
-                Vec::new()
-            },
+            silent_bins: self.silent_bins(flow, &samples),
+            samples,
         };
         if measure.is_unfinished() {
             measure.values.set(Metric::CompletionNs, None);

@@ -63,6 +63,7 @@ impl RunMeasure {
             values,
             quality: String::new(),
             samples: Vec::new(),
+            silent_bins: 0,
         };
         Self {
             flows: flows.into_iter().map(flow).collect(),

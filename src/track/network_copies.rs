@@ -55,12 +55,15 @@ impl HalfFlow {
             return Some(Evidence::Timing);
         }
         let same_id = segment.ip_id.is_none_or(|id| id == earlier.id);
+        if !same_id {
+            return None;
+        }
         // A repeat that was cut otherwise has no range of its own: the last one ended there, too.
         let end = start + i64::from(segment.payload_len);
         let same_bytes = earlier.start == start && segment.payload_len == earlier.len
             || earlier.copies > 1 && segment.timestamps.is_some() && self.last_repeat_ended_at(end)
             || self.passed_whole(start, end);
-        if !(same_id && same_bytes) {
+        if !same_bytes {
             return None;
         }
         // Nothing holds a copy up for as long as a timer takes, and a sender may keep the packet as it was.

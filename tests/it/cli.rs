@@ -124,8 +124,27 @@ fn frames_of_offload_are_shown_as_packets() {
     let cells: Vec<&str> = shown.unwrap().split('┆').map(str::trim).collect();
     assert_eq!(cells[5], "8", "{cells:?}");
     let page = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
-    let row = page.split("<tr").find(|row| row.contains("5.00 MB"));
-    assert!(row.unwrap().contains(">8<"), "{row:?}");
+    let cells = |row: &str, end: &str| -> Vec<String> {
+        let cells = row.split(end);
+        let text = |cell: &str| {
+            cell.rsplit_once('>')
+                .map_or(cell, |(_, text)| text)
+                .to_owned()
+        };
+        cells.map(text).collect()
+    };
+    let row = page
+        .split("<tr")
+        .find(|row| row.contains("5.00 MB"))
+        .unwrap();
+    let head = page
+        .split("<tr")
+        .find(|row| row.contains(">retransmitted<"))
+        .unwrap();
+    let place = cells(head, "</button>")
+        .iter()
+        .position(|name| name == "retransmitted");
+    assert_eq!(cells(row, "</td>")[place.unwrap()], "8", "{row}");
 }
 
 #[test]

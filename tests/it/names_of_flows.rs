@@ -58,18 +58,24 @@ fn what_is_no_name_is_refused_and_where_it_does_nothing_that_is_said() {
             "'5001' names nothing: write it as 5001=cubic",
         ),
         (&[one, "--name", "5001= "], 2, "'5001= ' names nothing"),
+        (&[one, "--name", "=x"], 2, "'=x' names nothing"),
+        (
+            &[one, "--name", "70000=x"],
+            2,
+            "'70000' is no port: at most 65535",
+        ),
         (
             &[one, "--name", "prt 5001=x"],
             2,
             "'prt 5001': column 1: expected",
         ),
         (
-            &[one, "--name", "5001=x"],
+            &[one, "--name", "5009=x"],
             0,
             "--name: has no effect without --out or --report",
         ),
         (
-            &[one, "--name", "5001=x", "--no-charts", "--out", "o.csv"],
+            &[one, "--name", "5009=x", "--no-charts", "--out", "o.csv"],
             0,
             "--name: has no effect with --no-charts",
         ),
@@ -82,5 +88,6 @@ fn what_is_no_name_is_refused_and_where_it_does_nothing_that_is_said() {
         let run = run(folder.path(), arguments);
         assert_eq!(run.status, status, "{arguments:?}: {}", run.stderr);
         assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
+        assert!(!run.stderr.contains("no flow is called"), "{}", run.stderr);
     }
 }

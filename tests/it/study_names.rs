@@ -67,11 +67,16 @@ fn tables_and_charts_call_values_by_their_names() {
         let groups = read("groups.md");
         assert!(groups.contains("| 1 BBRv1 + 1 CUBIC |"), "{groups}");
         // The baseline is found: what it is compared with has a change.
-        let alone = groups
-            .lines()
-            .find(|row| row.contains("| BBRv1 |"))
-            .unwrap();
-        assert!(!alone.trim_end().ends_with("|  |"), "{alone}");
+        let table = read("groups.csv");
+        let mut table = csv::Reader::from_reader(table.as_bytes());
+        let header = table.headers().unwrap().clone();
+        let change = header.iter().position(|name| name.starts_with("change"));
+        let rows: Vec<_> = table.records().map(Result::unwrap).collect();
+        let of_bbr = rows
+            .iter()
+            .filter(|row| row.iter().any(|cell| cell == "BBRv1"));
+        let changes: Vec<&str> = of_bbr.map(|row| &row[change.unwrap()]).collect();
+        assert!(changes.iter().any(|change| !change.is_empty()), "{rows:?}");
         assert!(read("report-pairs.csv").contains("CUBIC,BBRv1"));
         for table in [
             "flows.csv",
@@ -92,6 +97,14 @@ fn tables_and_charts_call_values_by_their_names() {
 }
 
 #[test]
+fn a_word_and_its_name_are_one_value_of_an_order() {
+    let (run, _folder) = carried_out("[\"BBRv1\", \"cubic\"]", "[\"bbr\", \"BBRv1\"]");
+    assert_eq!(run.status, 2, "{}", run.stderr);
+    let said = "study.toml:7: 'BBRv1' is named a second time in the order of label 'cca'";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
 fn a_name_of_nothing_and_two_of_one_name_are_mistakes() {
     let names = "names = { cubic = \"CUBIC\", bbr = \"BBRv1\" }";
     for (instead, said) in [
@@ -106,6 +119,14 @@ fn a_name_of_nothing_and_two_of_one_name_are_mistakes() {
         (
             "names = { cubic = \"bbr\", bbr = \"BBRv1\" }",
             "label 'cca': 'cubic' cannot be called 'bbr', which is 'bbr'",
+        ),
+        (
+            "names = { cubic = \"bbr\" }",
+            "label 'cca': 'cubic' cannot be called 'bbr', which others are",
+        ),
+        (
+            "names = { cubik = \"cubic\" }",
+            "label 'cca': 'cubik' cannot be called 'cubic', which others are",
         ),
         (
             "names = { cubic = \" \" }",

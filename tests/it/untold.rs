@@ -10,6 +10,7 @@ use ccanalyze::metric::stats::mean;
 use ccanalyze::study::{Metric, SeriesKind, SeriesPoint, StudyPlan, StudyResults};
 use ccanalyze::table::Tables;
 
+use super::cli::run;
 use super::published::{column, numbers, report};
 use super::study_windows::long_and_short;
 use super::support::{close, csv};
@@ -78,9 +79,11 @@ fn what_flows_delivered_together_is_not_known_where_one_has_no_acks() {
     assert_eq!(known, [false; 4]);
     // What passed is known of both.
     close(jain.unwrap(), 1.0, 1e-9);
-    // One packet in more than a hundred bears on nothing; that flow does not compete, either.
-    let (known, _) = together(&two_flows(10, false));
-    assert_eq!(known[..3], [true; 3]);
+    // One hundredth of all bears on nothing: 20,000 of 2,020,000 bytes, and not 25,000.
+    let (known, _) = together(&two_flows(20, false));
+    assert_eq!(known, [true; 4]);
+    let (known, _) = together(&two_flows(25, false));
+    assert_eq!(known, [false; 4]);
 }
 
 #[test]
@@ -196,13 +199,28 @@ fn in_a_window_a_flow_is_told_over_all_of_it() {
     let results = plan.carry_out(None, &Watch::default());
     let flows = &results.runs[0].flows;
     assert_eq!(flows.len(), 2);
+    let mut goodputs_mbps = 0.0;
     for flow in flows {
-        let samples = &flow.measure.samples;
-        let goodputs: Option<Vec<f64>> = samples.iter().map(|sample| sample.goodput_bps).collect();
-        let goodput_bps = flow.measure.values.get(Metric::GoodputBps).unwrap();
-        assert_eq!(samples.len(), 30);
-        close(mean(&goodputs.unwrap()).unwrap(), goodput_bps, 1e-9);
+        let bins = flow.measure.samples.len() as u64 + flow.measure.silent_bins;
+        assert_eq!(bins, 30);
+        goodputs_mbps += flow.measure.values.get(Metric::GoodputBps).unwrap() / 1e6;
     }
+    let mobility = report(&results, "mobility");
+    assert_eq!(column(mobility, "samples"), ["60"]);
+    let mean_mbps = numbers(mobility, "goodput_mbps_mean")[0].unwrap();
+    close(mean_mbps, goodputs_mbps / 2.0, 1e-9);
+}
+
+/// Of two flows one has ACKs: what is said of the capacity is of the other.
+#[test]
+fn a_capacity_that_some_flows_do_not_answer_to_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("1.pcap"), pcap(two_flows(2000, false))).unwrap();
+    let run = run(folder.path(), &["1.pcap", "--capacity", "20Mbit"]);
+    let said =
+        "of 1 of 2 flows no ACKs were seen: --capacity gives no utilisation of all flows together;";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!run.stdout.contains("utilisation"), "{}", run.stdout);
 }
 
 /// The analysis is what the tests above take it for.

@@ -2,6 +2,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::report::digits::to_digits;
 use crate::study::words::Thousands;
 
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
@@ -567,15 +568,17 @@ fn short(value: f64) -> String {
     }
 }
 
+/// No value has more digits that were measured.
+const MEASURED_DIGITS: usize = 12;
+
 /// Three significant digits, but no more than four behind the point, where one is significant at least; integers in
 /// full.
 pub(super) fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // What another unit has left behind the digits that the value was measured to, as of 46.95 ms in seconds, decides
-    // nothing: tables and the terminal round the value itself.
-    let value = format!("{value:.11e}").parse().unwrap_or(value);
+    // As of 46.95 ms in seconds: tables and the terminal round the value itself, which is measured to fewer digits.
+    let value = to_digits(value, MEASURED_DIGITS);
     let place = value.abs().log10().floor();
     number(
         value,

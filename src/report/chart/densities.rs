@@ -314,6 +314,15 @@ mod tests {
     use super::super::style::Size;
     use super::*;
 
+    fn scatter_of(pairs: Vec<FnessPair>) -> FnessScatter {
+        FnessScatter {
+            title: String::new(),
+            note: String::new(),
+            point: "a run".to_owned(),
+            pairs,
+        }
+    }
+
     #[test]
     fn rows_are_shorter_where_names_would_lose_their_middle() {
         let in_row = |name: &str| {
@@ -322,12 +331,7 @@ mod tests {
                 a_first: vec![0.1; 3],
                 b_first: vec![0.2; 3],
             };
-            let scatter = FnessScatter {
-                title: String::new(),
-                note: String::new(),
-                point: "a run".to_owned(),
-                pairs: vec![pair; 21],
-            };
+            let scatter = scatter_of(vec![pair; 21]);
             scatter.in_row(1400.0, 11)
         };
         assert_eq!(in_row("cubic"), 11);
@@ -344,12 +348,7 @@ mod tests {
             a_first: vec![-0.29 - 0.01 * f64::from(place)],
             b_first: vec![-0.3 - 0.02 * f64::from(place)],
         });
-        let scatter = FnessScatter {
-            title: String::new(),
-            note: String::new(),
-            point: "a run".to_owned(),
-            pairs: pairs.collect(),
-        };
+        let scatter = scatter_of(pairs.collect());
         for size in [Size::OneColumn, Size::TwoColumns, Size::Slide] {
             let style = Style {
                 size,
@@ -365,15 +364,12 @@ mod tests {
 
     #[test]
     fn no_median_of_a_few_runs_cuts_its_point_in_two() {
-        let scatter = |values: Vec<f64>| FnessScatter {
-            title: String::new(),
-            note: String::new(),
-            point: "a run".to_owned(),
-            pairs: vec![FnessPair {
+        let scatter = |values: Vec<f64>| {
+            scatter_of(vec![FnessPair {
                 name: "bbr | cubic".to_owned(),
                 a_first: values,
                 b_first: Vec::new(),
-            }],
+            }])
         };
         let places = |values: Vec<f64>| {
             let canvas = scatter(values).draw(Style::default()).unwrap();
@@ -395,16 +391,11 @@ mod tests {
     #[test]
     fn a_few_points_stand_about_the_middle_of_their_median() {
         for n in MEDIAN_MIN..FEW {
-            let scatter = FnessScatter {
-                title: String::new(),
-                note: String::new(),
-                point: "a run".to_owned(),
-                pairs: vec![FnessPair {
-                    name: "bbr | cubic".to_owned(),
-                    a_first: (0..n).map(|of| 0.1 * of as f64 - 0.5).collect(),
-                    b_first: (0..n).map(|of| 0.4 - 0.1 * of as f64).collect(),
-                }],
-            };
+            let scatter = scatter_of(vec![FnessPair {
+                name: "bbr | cubic".to_owned(),
+                a_first: (0..n).map(|of| 0.1 * of as f64 - 0.5).collect(),
+                b_first: (0..n).map(|of| 0.4 - 0.1 * of as f64).collect(),
+            }]);
             let canvas = scatter.draw(Style::default()).unwrap();
             let shapes = || canvas.shapes.iter();
             let medians: Vec<[f64; 2]> = shapes()
@@ -447,16 +438,11 @@ mod tests {
     #[test]
     fn no_number_lies_on_the_line_of_an_even_share() {
         for value in [0.0, 0.03, -0.03, 0.5, -1.0] {
-            let scatter = FnessScatter {
-                title: String::new(),
-                note: String::new(),
-                point: "a run".to_owned(),
-                pairs: vec![FnessPair {
-                    name: "bbr | cubic".to_owned(),
-                    a_first: vec![value],
-                    b_first: Vec::new(),
-                }],
-            };
+            let scatter = scatter_of(vec![FnessPair {
+                name: "bbr | cubic".to_owned(),
+                a_first: vec![value],
+                b_first: Vec::new(),
+            }]);
             let canvas = scatter.draw(Style::default()).unwrap();
             let even = canvas.shapes.iter().find_map(|shape| match shape {
                 Shape::Line { points, stroke } if *stroke == Stroke::solid(Colour::GREY, 2.0) => {

@@ -229,6 +229,11 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         .map(|quality| quality.name())
         .collect();
     let figures = flow.figures();
+    let incidents = summary.incidents();
+    let retransmitted = figures.wire_retransmitted_packets(incidents);
+    // Of frames of offload the rate is another: of how many packets these were is not counted apart.
+    let has_merged = retransmitted != incidents.retransmitted_packets;
+    let rate_of_packets = summary.retransmission_rate().filter(|_| !has_merged);
     let bytes = figures.goodput_bytes();
     let tcp = |cell: Cell| {
         if flow.tcp().is_some() {
@@ -249,11 +254,8 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(rtt.ns_mean(), ms),
         Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
         Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
-        tcp(Cell::count(
-            flow.figures()
-                .wire_retransmitted_packets(summary.incidents()),
-        )),
-        tcp(Cell::number(summary.retransmission_rate(), percent)),
+        tcp(Cell::count(retransmitted)),
+        tcp(Cell::number(rate_of_packets, percent)),
         tcp(Cell::count(summary.incidents().rtx_unneeded)),
         tcp(Cell::count(flow.lost_upstream())),
         tcp(Cell::count(summary.incidents().lost_downstream)),

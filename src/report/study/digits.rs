@@ -1,5 +1,7 @@
 //! Numbers as they are read: rounded to the digits that count.
 
+use crate::report::digits::to_digits;
+
 /// A number with four digits that count, and all before the point; very large and very small ones with an exponent.
 pub(in crate::report) fn rounded(number: f64) -> String {
     if number == 0.0 {
@@ -25,11 +27,7 @@ pub(in crate::report) fn rounded(number: f64) -> String {
 /// A number with all digits that it was given: as many as are told apart, which leaves out what a change of units leaves
 /// behind.
 pub(in crate::report) fn in_full(number: f64) -> String {
-    const BEHIND_FIRST: usize = f64::DIGITS as usize - 1;
-    let number: f64 = format!("{number:.BEHIND_FIRST$e}")
-        .parse()
-        .unwrap_or(number);
-    number.to_string()
+    to_digits(number, f64::DIGITS as usize).to_string()
 }
 
 #[cfg(test)]

@@ -35,17 +35,23 @@ pub(super) fn overfull((goodput_bps, capacity_bps): (f64, f64)) -> Option<String
     ))
 }
 
-/// Whether the capacity was given for nothing, as no ACKs were seen.
+/// Whether the capacity was given for nothing, as of flows that it is for no ACKs were seen.
 fn unacknowledged(capture: &CaptureAnalysis) -> Option<String> {
-    let (flows, one_way) = (capture.totals().flows, capture.quality().one_way_flows);
-    let of_some = match one_way {
-        0 => return None,
-        _ if one_way == flows => String::new(),
-        _ => format!(" of {one_way} of {flows} flows"),
-    };
-    Some(format!(
-        "without ACKs{of_some}, --capacity gives no utilisation of all flows together, and of these flows no balanced metric; that of each is of new bytes that were seen"
-    ))
+    let flows = capture.towards_capacity();
+    let untold = flows.iter().filter(|flow| flow.delivered_bytes().is_none());
+    let untold = untold.count();
+    if untold == 0 || Delivered::is_told(flows.iter().copied()) {
+        return None;
+    }
+    Some(if untold == flows.len() {
+        "without ACKs, --capacity gives no utilisation of all flows together and no balanced metric; that of each flow is of new bytes that were seen"
+            .to_owned()
+    } else {
+        format!(
+            "of {untold} of {} no ACKs were seen: --capacity gives no utilisation of all flows together; these have no balanced metric, and their own utilisation is of new bytes that were seen",
+            counted(flows.len() as u64, "flow")
+        )
+    })
 }
 
 /// A flow whose handshake took so many times its smallest round-trip time was captured near its receiver.

@@ -31,7 +31,8 @@ pub(super) fn refuted_capacities(results: &StudyResults) -> Option<String> {
 }
 
 /// Runs of which a handshake took less than the path is said to take when it is empty, by more than what clocks and delays
-/// are off by; one is said of all. A handshake is timed to both ends, so that it does not matter where it was seen.
+/// are off by; one is said of all. A handshake is timed to both ends, so that it does not matter where it was seen; runs of
+/// which a window counts have none.
 pub(super) fn refuted_base_rtts(results: &StudyResults) -> Option<String> {
     first_of(results.runs.iter().filter_map(|run| {
         let given = run.conditions.base_rtt_ns? as f64;

@@ -510,6 +510,7 @@ mod tests {
                 values,
                 quality: String::new(),
                 samples: Vec::new(),
+                silent_bins: 0,
             },
         }
     }

@@ -1,19 +1,16 @@
 //! A flow bin by bin, as reports and charts over time take it.
 
-use std::ops::Range;
-
 use super::{Run, Sample};
 use crate::analyze::Flow;
 use crate::metric;
 use crate::observe::Bin;
-use crate::study::window::BinRange;
 
 /// Bins of a flow's samples that are made up where nothing happened; a flow that lasts longer has
 /// samples only of bins in which something did.
 const SILENT_BINS_MAX: i64 = 1 << 20;
 
 impl Run<'_> {
-    /// A flow over time: every bin from its first to its last one or, where a window counts, of that.
+    /// A flow over time: every bin from its first to its last one within the window.
     pub(super) fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
         let bins = self.bins(flow);
         let bin_ns = self.bin_ns();
@@ -28,39 +25,35 @@ impl Run<'_> {
             retransmitted_packets: flow.tcp().map(|_| bin.retransmitted_packets),
             pm: self.balance(floor_ns, bin).map(|balance| balance.pm),
         };
-        let silent = |bins: Range<i64>| {
-            let are_kept = bins.end.saturating_sub(bins.start) < SILENT_BINS_MAX;
-            let bins = if are_kept { bins } else { 0..0 };
-            bins.map(|index| {
-                sample(&Bin {
-                    index,
-                    ..Bin::default()
-                })
-            })
-        };
-        let (mut next, end) = self.counted_bins(flow, &bins);
+        let mut next = bins.first().map_or(0, |bin| bin.index);
         let mut samples = Vec::with_capacity(bins.len());
         for bin in bins {
-            samples.extend(silent(next..bin.index));
+            if bin.index.saturating_sub(next) < SILENT_BINS_MAX {
+                let silent = (next..bin.index).map(|index| Bin {
+                    index,
+                    ..Bin::default()
+                });
+                samples.extend(silent.map(|bin| sample(&bin)));
+            }
             samples.push(sample(&bin));
             next = bin.index + 1;
         }
-        samples.extend(silent(next..end));
         samples
     }
 
-    /// The first and the one after the last of the bins over which a flow is told, of which it has these: those of the
-    /// window, as far as they are known (METRICS.md Y3), or from its first to its last.
-    fn counted_bins(&self, flow: &Flow<'_>, bins: &[Bin]) -> BinRange {
-        let own = (
-            bins.first().map_or(0, |bin| bin.index),
-            bins.last().map_or(0, |bin| bin.index.saturating_add(1)),
-        );
-        let within = self.window.and_then(|window| self.whole_bins(window));
-        let known_through = flow.record.series().complete_through();
-        match (within, known_through) {
-            (Some(((first, end), _, _)), Some(last)) => (first, end.min(last.saturating_add(1))),
-            _ => own,
-        }
+    /// Bins of the window, as far as they are known, before the first and behind the last of a flow's `samples`: in these it
+    /// got nothing (METRICS.md Y3).
+    pub(super) fn silent_bins(&self, flow: &Flow<'_>, samples: &[Sample]) -> u64 {
+        let Some(((first, end), _, _)) = self.window.and_then(|window| self.whole_bins(window))
+        else {
+            return 0;
+        };
+        let known = flow.record.series().complete_through();
+        let end = known.map_or(first, |last| end.min(last.saturating_add(1)));
+        let own = samples.first().zip(samples.last());
+        let own_ns = own.map(|(first, last)| last.time_ns.saturating_sub(first.time_ns));
+        let own = own_ns.map_or(0, |ns| ns / self.bin_ns() + 1);
+        let silent = end.saturating_sub(first).saturating_sub(own);
+        silent.try_into().unwrap_or(0)
     }
 }

@@ -127,18 +127,22 @@ impl Run<'_> {
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let mut steps = self.steps_of_flows(bins_a_step);
-        if let Some(whole) = self.whole_steps(bins_a_step) {
-            steps.retain(|index, _| whole.contains(index));
-            // What is silent counts as well, at either end, too: but for the room that it takes.
-            if whole.clone().count() <= STEPS_MAX {
-                for index in whole {
-                    steps.entry(index).or_default();
-                }
-            }
-        } else if self.window.is_some() {
+        let whole = self.whole_steps(bins_a_step);
+        if whole.is_none() && self.window.is_some() {
             return Vec::new();
         }
-        self.add_pings(&mut steps, step_ns);
+        let range = whole.clone().unwrap_or_else(|| {
+            let ends = steps.first_key_value().zip(steps.last_key_value());
+            ends.map_or(0..0, |((&first, _), (&last, _))| first..last + 1)
+        });
+        steps.retain(|index, _| range.contains(index));
+        self.add_pings(&mut steps, &range, step_ns);
+        // What is silent counts as well, at either end, too: but for the room that it takes.
+        if let Some(whole) = whole.filter(|whole| whole.clone().count() <= STEPS_MAX) {
+            for index in whole {
+                steps.entry(index).or_default();
+            }
+        }
         let is_delivery_told = Delivered::is_told(self.flows.iter().copied());
         let point = |(index, step): (i64, Step)| {
             SeriesPoint::new(
@@ -187,12 +191,11 @@ impl Run<'_> {
     }
 
     /// Adds the pings that were sent in these steps.
-    fn add_pings(&self, steps: &mut BTreeMap<i64, Step>, step_ns: i64) {
+    fn add_pings(&self, steps: &mut BTreeMap<i64, Step>, within: &Range<i64>, step_ns: i64) {
         for ping in self.pings() {
             let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
-            if let Some(ns) = ping.rtt_ns
-                && let Some(step) = steps.get_mut(&index)
-            {
+            if let Some(ns) = ping.rtt_ns.filter(|_| within.contains(&index)) {
+                let step = steps.entry(index).or_default();
                 step.pings += 1;
                 step.ping_ns_sum += ns as f64;
             }

@@ -1,5 +1,7 @@
 //! Labels: which there are, of what type, and the value of each for each run.
 
+use std::collections::BTreeSet;
+
 use super::{Draft, MeasuredDraft, Texts, all_flow_sections, filled};
 use crate::decode::{Filter, Transport};
 use crate::study::labels::{FlowCase, FlowKey, FlowRule, Label, LabelKind, LabelValue, RESERVED};
@@ -116,14 +118,25 @@ fn label(
         .find(|section| section.name.value == name.value);
     let given = section.and_then(|section| section.order.as_ref());
     let given = given.map_or(&[][..], Vec::as_slice);
-    document.mistake_of_repeats(given, |value| {
+    let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
+    let names = section.map_or_else(Vec::new, |section| {
+        let words = words_of(&name.value, manifest, drafts);
+        value_names(section, &words, document)
+    });
+    // By what they are called: a word and its name are one value.
+    let called = given.iter().map(|value| {
+        let name = names.iter().find(|(word, _)| *word == value.value);
+        Located {
+            line: value.line,
+            value: name.map_or_else(|| value.value.clone(), |(_, name)| name.clone()),
+        }
+    });
+    document.mistake_of_repeats(&called.collect::<Vec<_>>(), |value| {
         format!(
             "'{value}' is named a second time in the order of label '{}'",
             name.value
         )
     });
-    let order: Vec<String> = given.iter().map(|value| value.value.clone()).collect();
-    let names = section.map_or_else(Vec::new, |section| value_names(section, document));
     let kind = section
         .and_then(|section| declared_kind(section, drafts, document))
         .unwrap_or_else(|| {
@@ -146,7 +159,11 @@ fn label(
 }
 
 /// What the values of a label are called, by what files and rules say.
-fn value_names(section: &LabelSection, document: &mut Document) -> Vec<(String, String)> {
+fn value_names(
+    section: &LabelSection,
+    words: &BTreeSet<&str>,
+    document: &mut Document,
+) -> Vec<(String, String)> {
     let label = &section.name.value;
     let is_number = section.unit.is_some()
         || (section.kind.as_ref()).is_some_and(|kind| kind.value == "number");
@@ -171,6 +188,10 @@ fn value_names(section: &LabelSection, document: &mut Document) -> Vec<(String, 
                 "label '{label}': '{}' cannot be called '{}', which is '{}': what is to be one has one word in the files",
                 word.value, name.value, other.value
             ),
+            None if name.value != word.value && words.contains(name.value.as_str()) => format!(
+                "label '{label}': '{}' cannot be called '{}', which others are: what is to be one has one word in the files",
+                word.value, name.value
+            ),
             None => continue,
         };
         document.mistake(name.line, message);
@@ -179,6 +200,31 @@ fn value_names(section: &LabelSection, document: &mut Document) -> Vec<(String, 
     names
         .map(|(word, name)| (word.value.clone(), name.value.clone()))
         .collect()
+}
+
+/// The words that files and rules have for values of a label.
+fn words_of<'a>(label: &str, manifest: &'a Manifest, drafts: &'a [Draft<'_>]) -> BTreeSet<&'a str> {
+    let of_files = |label: &str| {
+        let of_drafts = drafts.iter().map(|draft| &draft.texts);
+        let texts = of_drafts.chain(measured_flows(drafts)).flatten();
+        let texts = texts.filter(|(known, _)| known == label);
+        texts.map(|(_, text)| text.value.as_str()).collect()
+    };
+    let mut words: BTreeSet<&str> = of_files(label);
+    for rule in all_flow_sections(manifest).filter(|rule| rule.label.value == label) {
+        let values = rule.values.iter().map(|(_, value)| value);
+        for value in values.chain(&rule.other) {
+            let of_label = value
+                .value
+                .strip_prefix('{')
+                .and_then(|of| of.strip_suffix('}'));
+            match of_label {
+                Some(other) => words.extend(of_files(other)),
+                None => drop(words.insert(&value.value)),
+            }
+        }
+    }
+    words
 }
 
 /// Labels that flows which were measured elsewhere have of their own.

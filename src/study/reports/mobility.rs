@@ -7,6 +7,7 @@ use crate::metric::stats::{Describe, mean, quantile};
 use crate::study::groups::GroupKey;
 use crate::study::labels::LabelValue;
 use crate::study::measure::Sample;
+use crate::study::metrics::Metric;
 use crate::study::results::StudyResults;
 
 /// Steps of the distribution of the balanced metric.
@@ -128,13 +129,20 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
             let samples = &flow.measure.samples;
             let of = (key(&flow.labels, places), flow.labels[variant].clone());
             let row = rows.entry(of.clone()).or_insert_with(|| Row::new(&of));
-            row.samples += samples.len() as u64;
+            row.samples += samples.len() as u64 + flow.measure.silent_bins;
             row.pm_samples
                 .extend(samples.iter().filter_map(|sample| sample.pm));
             let means = flows.entry(of).or_default();
-            for (means, measure) in means.iter_mut().zip(MEASURES) {
+            for (means, (measure, sum)) in means.iter_mut().zip(MEASURES) {
                 let values: Vec<f64> = samples.iter().filter_map(measure).collect();
-                means.extend(mean(&values));
+                // In silent bins there was nothing of what is summed up, where that is known.
+                let is_known = sum.and_then(|sum| flow.measure.values.get(sum)).is_some();
+                let silent = if is_known {
+                    flow.measure.silent_bins
+                } else {
+                    0
+                };
+                means.extend(mean_with_zeros(&values, silent));
             }
         }
         for (of, means) in flows {
@@ -155,12 +163,29 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
     rows
 }
 
+/// The mean of some values and of so many zeros.
+fn mean_with_zeros(values: &[f64], zeros: u64) -> Option<f64> {
+    let n = values.len() as f64;
+    let of_values = mean(values).unwrap_or(0.0);
+    let all = n + zeros as f64;
+    (all > 0.0).then(|| of_values * n / all)
+}
+
+/// A measure of a bin and, where it is 0 in a silent one, what it is a part of.
+type MeasureOfBin = (fn(&Sample) -> Option<f64>, Option<Metric>);
+
 /// Goodput, round-trip time, retransmitted packets and balanced metric of a bin, in the units of the table.
-const MEASURES: [fn(&Sample) -> Option<f64>; 4] = [
-    |sample| Some(sample.goodput_bps? / 1e6),
-    |sample| Some(sample.rtt_ns_mean? / 1e6),
-    |sample| Some(sample.retransmitted_packets? as f64),
-    |sample| sample.pm,
+const MEASURES: [MeasureOfBin; 4] = [
+    (
+        |sample| Some(sample.goodput_bps? / 1e6),
+        Some(Metric::GoodputBps),
+    ),
+    (|sample| Some(sample.rtt_ns_mean? / 1e6), None),
+    (
+        |sample| Some(sample.retransmitted_packets? as f64),
+        Some(Metric::RetransmittedPackets),
+    ),
+    (|sample| sample.pm, None),
 ];
 
 impl Row {

@@ -89,6 +89,7 @@ impl Draft {
                 values: values_of(of.2),
                 quality: String::new(),
                 samples: Vec::<Sample>::new(),
+                silent_bins: 0,
             },
         };
         let run = StudyRun {

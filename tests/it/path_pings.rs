@@ -42,7 +42,7 @@ fn file(mut packets: Vec<Packet>) -> Vec<u8> {
 }
 
 /// An echo request (8) or reply (0) of 56 bytes that are all 0.
-fn echo(hosts: [[u8; 4]; 2], kind: u16, seed: u16, number: u16) -> Vec<u8> {
+pub(crate) fn echo(hosts: [[u8; 4]; 2], kind: u16, seed: u16, number: u16) -> Vec<u8> {
     let header = Ipv4 {
         id: 1000 * seed + 2 * number + kind,
         fragment: 0,

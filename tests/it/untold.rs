@@ -11,6 +11,7 @@ use ccanalyze::study::{Metric, SeriesKind, SeriesPoint, StudyPlan, StudyResults}
 use ccanalyze::table::Tables;
 
 use super::cli::run;
+use super::path_pings::echo;
 use super::published::{column, numbers, report};
 use super::study_windows::long_and_short;
 use super::support::{close, csv};
@@ -184,8 +185,14 @@ fn steps_in_which_nothing_happened_count_at_either_end_too() {
         0,
     );
     packets.push(Packet::ipv4(1000 * MS, alone));
-    let results = carried_out(folder.path(), &packets, &manifest("all"));
-    assert_eq!(starts(&results.runs[0].series), [0, 10]);
+    // A ping is something as well.
+    let hosts = [[10, 0, 0, 1], [10, 0, 0, 9]];
+    packets.push(Packet::ipv4(500 * MS, echo(hosts, 8, 1, 1)));
+    packets.push(Packet::ipv4(510 * MS, echo([hosts[1], hosts[0]], 0, 1, 1)));
+    let results = carried_out(folder.path(), &in_order(packets), &manifest("all"));
+    let steps = &results.runs[0].series;
+    assert_eq!(starts(steps), [0, 4, 10]);
+    assert_eq!(steps[1].get(SeriesKind::Ping), Some(10e6));
 }
 
 /// METRICS.md Y3: in a window a flow's goodput is over the time of all its bins, and so is the mean of these.

@@ -94,7 +94,7 @@ impl Label {
     }
 
     /// What a word is called: itself, unless it has a name.
-    fn called<'t>(&'t self, text: &'t str) -> &'t str {
+    pub(super) fn called<'t>(&'t self, text: &'t str) -> &'t str {
         let mut names = self.names.iter();
         let name = names.find(|(word, _)| word == text);
         name.map_or(text, |(_, name)| name)

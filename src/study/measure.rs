@@ -115,7 +115,7 @@ pub struct FlowMeasure {
     pub quality: String,
     /// The flow over time, bin by bin; empty where no report asks for it.
     pub samples: Vec<Sample>,
-    /// Further bins of the window, before and behind these, in which nothing happened; 0 where no window counts.
+    /// Further bins of the window, in which nothing happened; 0 where no window counts.
     pub silent_bins: u64,
 }
 
@@ -282,10 +282,12 @@ impl Run<'_> {
         let (sender, receiver) = flow.ends();
         let span = flow.data_span();
         let words: Vec<&str> = flow.quality().into_iter().map(Quality::name).collect();
-        let samples = if self.options.samples {
-            self.samples(flow)
+        let (samples, silent_bins) = if self.options.samples {
+            let samples = self.samples(flow);
+            let silent_bins = self.silent_bins(flow, samples.len());
+            (samples, silent_bins)
         } else {
-            Vec::new()
+            (Vec::new(), 0)
         };
         let mut measure = FlowMeasure {
             connection_id: Some(flow.connection_id),
@@ -298,8 +300,8 @@ impl Run<'_> {
             span_ns: span.map(|span| (span.first.as_ns(), span.last.as_ns())),
             values,
             quality: words.join(","),
-            silent_bins: self.silent_bins(flow, &samples),
             samples,
+            silent_bins,
         };
         if measure.is_unfinished() {
             measure.values.set(Metric::CompletionNs, None);

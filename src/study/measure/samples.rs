@@ -41,19 +41,16 @@ impl Run<'_> {
         samples
     }
 
-    /// Bins of the window, as far as they are known, before the first and behind the last of a flow's `samples`: in these it
-    /// got nothing (METRICS.md Y3).
-    pub(super) fn silent_bins(&self, flow: &Flow<'_>, samples: &[Sample]) -> u64 {
-        let Some(((first, end), _, _)) = self.window.and_then(|window| self.whole_bins(window))
-        else {
+    /// Bins of the window, as far as they are known, of which a flow has no sample: in these it got nothing (METRICS.md Y3).
+    pub(super) fn silent_bins(&self, flow: &Flow<'_>, samples: usize) -> u64 {
+        let within = self.window.and_then(|window| self.whole_bins(window));
+        let known_through = flow.record.series().complete_through();
+        let Some((((first, end), _, _), known)) = within.zip(known_through) else {
             return 0;
         };
-        let known = flow.record.series().complete_through();
-        let end = known.map_or(first, |last| end.min(last.saturating_add(1)));
-        let own = samples.first().zip(samples.last());
-        let own_ns = own.map(|(first, last)| last.time_ns.saturating_sub(first.time_ns));
-        let own = own_ns.map_or(0, |ns| ns / self.bin_ns() + 1);
-        let silent = end.saturating_sub(first).saturating_sub(own);
-        silent.try_into().unwrap_or(0)
+        let bins = end.min(known.saturating_add(1)).saturating_sub(first);
+        u64::try_from(bins)
+            .unwrap_or(0)
+            .saturating_sub(samples as u64)
     }
 }

@@ -11,7 +11,7 @@ use crate::study::window::whole_bins;
 use crate::time::CaptureTime;
 
 /// Steps of a capture that are kept; a longer one keeps those in which something happened.
-const STEPS_MAX: usize = 1 << 20;
+const STEPS_MAX: i64 = 1 << 20;
 
 /// What a run has over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,8 +126,9 @@ impl Run<'_> {
     /// time in which its flows did something.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
-        let mut steps = self.steps_of_flows(bins_a_step);
-        let whole = self.whole_steps(bins_a_step);
+        let known_before = self.steps_known_before(bins_a_step);
+        let mut steps = self.steps_of_flows(bins_a_step, known_before);
+        let whole = self.whole_steps(bins_a_step, known_before);
         if whole.is_none() && self.window.is_some() {
             return Vec::new();
         }
@@ -138,7 +139,9 @@ impl Run<'_> {
         steps.retain(|index, _| range.contains(index));
         self.add_pings(&mut steps, &range, step_ns);
         // What is silent counts as well, at either end, too: but for the room that it takes.
-        if let Some(whole) = whole.filter(|whole| whole.clone().count() <= STEPS_MAX) {
+        if let Some(whole) =
+            whole.filter(|whole| whole.end.saturating_sub(whole.start) <= STEPS_MAX)
+        {
             for index in whole {
                 steps.entry(index).or_default();
             }
@@ -154,7 +157,7 @@ impl Run<'_> {
     }
 
     /// The steps in which flows did something that counts, but for those of which bins are missing.
-    fn steps_of_flows(&self, bins_a_step: i64) -> BTreeMap<i64, Step> {
+    fn steps_of_flows(&self, bins_a_step: i64, known_before: i64) -> BTreeMap<i64, Step> {
         let mut steps: BTreeMap<i64, Step> = BTreeMap::new();
         for flow in self.flows {
             for bin in self.bins(flow) {
@@ -165,7 +168,6 @@ impl Run<'_> {
                 step.rtt_ns_sum += bin.rtt_ns_sum as f64;
             }
         }
-        let known_before = self.steps_known_before(bins_a_step);
         steps.retain(|&index, _| index < known_before);
         steps
     }
@@ -183,10 +185,10 @@ impl Run<'_> {
     /// The steps that lie as a whole within the window, or between the first data of the flows and their end: in others they
     /// begin or end, and have less than a step's bytes. `None` where there is none: of a run that is too short for one there
     /// is nothing but those in which something happened.
-    fn whole_steps(&self, bins_a_step: i64) -> Option<Range<i64>> {
+    fn whole_steps(&self, bins_a_step: i64, known_before: i64) -> Option<Range<i64>> {
         let (bins, _, _) = self.whole_bins(self.window.or_else(|| self.busy())?)?;
         let (first, end) = whole_bins(bins, bins_a_step);
-        let end = end.min(self.steps_known_before(bins_a_step));
+        let end = end.min(known_before);
         (first < end).then_some(first..end)
     }
 

@@ -123,20 +123,6 @@ fn label(
         let words = words_of(&name.value, manifest, drafts);
         value_names(section, &words, document)
     });
-    // By what they are called: a word and its name are one value.
-    let called = given.iter().map(|value| {
-        let name = names.iter().find(|(word, _)| *word == value.value);
-        Located {
-            line: value.line,
-            value: name.map_or_else(|| value.value.clone(), |(_, name)| name.clone()),
-        }
-    });
-    document.mistake_of_repeats(&called.collect::<Vec<_>>(), |value| {
-        format!(
-            "'{value}' is named a second time in the order of label '{}'",
-            name.value
-        )
-    });
     let kind = section
         .and_then(|section| declared_kind(section, drafts, document))
         .unwrap_or_else(|| {
@@ -148,14 +134,26 @@ fn label(
                 LabelKind::Text
             }
         });
-    Label {
+    let label = Label {
         name: name.value.clone(),
         kind,
         order,
         names,
         of_flows: all_flow_sections(manifest).any(|rule| rule.label.value == name.value)
             || measured_flows(drafts).any(|texts| has(texts, &name.value)),
-    }
+    };
+    // A word and its name are one value.
+    let called = given.iter().map(|value| Located {
+        line: value.line,
+        value: label.called(&value.value).to_owned(),
+    });
+    document.mistake_of_repeats(&called.collect::<Vec<_>>(), |value| {
+        format!(
+            "'{value}' is named a second time in the order of label '{}'",
+            name.value
+        )
+    });
+    label
 }
 
 /// What the values of a label are called, by what files and rules say.
@@ -204,27 +202,33 @@ fn value_names(
 
 /// The words that files and rules have for values of a label.
 fn words_of<'a>(label: &str, manifest: &'a Manifest, drafts: &'a [Draft<'_>]) -> BTreeSet<&'a str> {
-    let of_files = |label: &str| {
-        let of_drafts = drafts.iter().map(|draft| &draft.texts);
-        let texts = of_drafts.chain(measured_flows(drafts)).flatten();
-        let texts = texts.filter(|(known, _)| known == label);
-        texts.map(|(_, text)| text.value.as_str()).collect()
-    };
-    let mut words: BTreeSet<&str> = of_files(label);
-    for rule in all_flow_sections(manifest).filter(|rule| rule.label.value == label) {
-        let values = rule.values.iter().map(|(_, value)| value);
-        for value in values.chain(&rule.other) {
-            let of_label = value
-                .value
-                .strip_prefix('{')
-                .and_then(|of| of.strip_suffix('}'));
-            match of_label {
-                Some(other) => words.extend(of_files(other)),
-                None => drop(words.insert(&value.value)),
-            }
+    let mut words: BTreeSet<&str> = texts_of(label, drafts).collect();
+    for text in texts_of_rules(label, manifest) {
+        let of_label = text.strip_prefix('{').and_then(|of| of.strip_suffix('}'));
+        match of_label {
+            Some(other) => words.extend(texts_of(other, drafts)),
+            None => drop(words.insert(text)),
         }
     }
     words
+}
+
+/// What files and tables have for values of a label.
+fn texts_of<'a>(label: &str, drafts: &'a [Draft<'_>]) -> impl Iterator<Item = &'a str> {
+    let of_drafts = drafts.iter().map(|draft| &draft.texts);
+    let texts = of_drafts.chain(measured_flows(drafts)).flatten();
+    let of_label = texts.filter(move |(known, _)| known == label);
+    of_label.map(|(_, text)| text.value.as_str())
+}
+
+/// What rules have for them: texts in which `{label}` stands for the value of another.
+fn texts_of_rules<'a>(label: &str, manifest: &'a Manifest) -> impl Iterator<Item = &'a str> {
+    let rules = all_flow_sections(manifest).filter(move |rule| rule.label.value == label);
+    let values = rules.flat_map(|rule| {
+        let values = rule.values.iter().map(|(_, value)| value);
+        values.chain(&rule.other)
+    });
+    values.map(|value| value.value.as_str())
 }
 
 /// Labels that flows which were measured elsewhere have of their own.
@@ -275,12 +279,7 @@ fn fitting_unit(
     drafts: &[Draft<'_>],
     document: &mut Document,
 ) -> Unit {
-    let texts = || {
-        let of_drafts = drafts.iter().map(|draft| &draft.texts);
-        let texts = of_drafts.chain(measured_flows(drafts)).flatten();
-        let of_label = texts.filter(|(known, _)| known == label);
-        of_label.map(|(_, text)| text.value.as_str())
-    };
+    let texts = || texts_of(label, drafts);
     let first = texts().next();
     let Some((first, other)) = first.and_then(|text| Some((text, Unit::written(text)?))) else {
         return unit;
@@ -310,24 +309,9 @@ fn is_plain_number(text: &str) -> bool {
 
 /// Whether every value of a label whose type is not said is a plain number.
 fn all_numbers(name: &str, manifest: &Manifest, drafts: &[Draft<'_>]) -> bool {
-    let of_runs = drafts
-        .iter()
-        .map(|draft| &draft.texts)
-        .chain(measured_flows(drafts))
-        .flatten()
-        .filter(|(known, _)| known == name)
-        .map(|(_, text)| text.value.as_str());
-    let of_flows = all_flow_sections(manifest)
-        .filter(|rule| rule.label.value == name)
-        .flat_map(|rule| {
-            rule.values
-                .iter()
-                .map(|(_, value)| value)
-                .chain(&rule.other)
-        })
-        .map(|value| value.value.as_str());
+    let mut texts = texts_of(name, drafts).chain(texts_of_rules(name, manifest));
     let mut any = false;
-    of_runs.chain(of_flows).all(|text| {
+    texts.all(|text| {
         any = true;
         is_plain_number(text)
     }) && any

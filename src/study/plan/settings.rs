@@ -133,17 +133,18 @@ impl Settings<'_> {
     /// Names of values that no run and no flow has, as of words that are written otherwise.
     pub(super) fn must_name_values(&self, document: &mut Document) {
         for section in &self.manifest.labels {
-            let found = self.labels.iter().enumerate();
-            let mut found = found.filter(|(_, label)| label.name == section.name.value);
-            let Some((place, label)) = found.next() else {
+            let mut labels = self.labels.iter();
+            let place = labels.position(|label| label.name == section.name.value);
+            let Some(place) = place.filter(|_| !section.names.is_empty()) else {
                 continue;
             };
             // What is wrong about the flows has been said.
-            if label.of_flows && !document.is_sound() {
+            if self.labels[place].of_flows && !document.is_sound() {
                 continue;
             }
+            let known = self.known_values(place);
             for (word, _) in &section.names {
-                if let Err(message) = self.known_alone(place, &word.value) {
+                if let Err(message) = self.known_alone(place, &word.value, &known) {
                     document.mistake_of_labels(word.line, message);
                 }
             }
@@ -159,13 +160,17 @@ impl Settings<'_> {
         if let Some(joined) = joined.flatten() {
             return Ok(joined);
         }
-        self.known_alone(place, text)
+        self.known_alone(place, text, &known)
     }
 
-    /// The same of one value alone.
-    fn known_alone(&self, place: usize, text: &str) -> Result<LabelValue, String> {
+    /// The same of one value alone, of those that are known.
+    fn known_alone(
+        &self,
+        place: usize,
+        text: &str,
+        known: &[LabelValue],
+    ) -> Result<LabelValue, String> {
         let label = &self.labels[place];
-        let known = self.known_values(place);
         let value = label.value(text)?;
         if known.contains(&value) {
             return Ok(value);

@@ -46,6 +46,11 @@ impl Measured<'_> {
         ratio(cpu(peer), cpu(ONE_THREAD))
     }
 
+    /// The same of a whole capture, and not of its beginning.
+    fn over_peer_in_all(&self, name: &str, peer: &str) -> Option<f64> {
+        ratio(self.cpu(name, peer), self.cpu(name, ONE_THREAD))
+    }
+
     fn row_ns(&self) -> Option<f64> {
         let cpu = |command| Some(self.whole(MIX, command)?.cpu.as_secs_f64());
         let more = cpu(TABLES_AND_ROWS)? - cpu(TABLES)?;
@@ -96,6 +101,12 @@ impl Measured<'_> {
         let more = |what, must, name, peer| rises(what, must, " times", self.over_peer(name, peer));
         vec![
             more("tcptrace over it, elephants and mice", 8.0, MIX, TCPTRACE),
+            rises(
+                "tcptrace over it, elephants and mice, the whole capture",
+                8.0,
+                " times",
+                self.over_peer_in_all(MIX, TCPTRACE),
+            ),
             more(
                 "tcptrace over it, 100,000 connections",
                 20.0,

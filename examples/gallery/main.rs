@@ -95,6 +95,7 @@ impl Gallery {
         let two = "lab/s3-two-cubic-bbr-2bdp/ingress.pcap.zst";
         let six = "lab/s2-six-mixed/ingress.pcap.zst";
         let drops = "lab/s7-drop4/sender.pcap.zst";
+        let short = "lab/s7-many-short/client.pcap.zst";
         self.of_capture(
             two,
             10e6,
@@ -118,6 +119,8 @@ impl Gallery {
             ],
         )?;
         self.of_capture(drops, 20e6, "four packets dropped", &["time-sequence"])?;
+        let conditions = "downloads of 3, 15 and 60 kB, 20 Mbit/s, loss 1 %";
+        self.of_capture(short, 20e6, conditions, &["completion"])?;
         self.of_path("lab/s2-six-mixed")
     }
 

@@ -1,8 +1,8 @@
 //! Charts of a run, for papers: PNG or SVG, readable at half their size and without colour vision.
 //!
 //! For each capture: goodput, RTT, bytes in flight and retransmissions over time, in one figure and
-//! alone; queueing delay, shares of the link and fairness over time; how RTTs and the gaps between
-//! packets are distributed; and the time-sequence graph of its largest flow. For the run: goodput,
+//! alone; queueing delay, shares of the link and fairness over time; how RTTs, the gaps between
+//! packets and, of many flows, completion times are distributed; and the time-sequence graph of its largest flow. For the run: goodput,
 //! overhead and RTT by flow, and fairness by pair. A chart without data is not written: RTT and
 //! bytes in flight need ACKs, retransmissions need one, the time-sequence graph needs
 //! [`Config::time_sequence`](crate::analyze::Config::time_sequence), gaps need
@@ -46,6 +46,7 @@ mod called;
 mod canvas;
 mod choice;
 mod column_names;
+mod completion;
 mod counts;
 mod delays;
 mod densities;
@@ -337,6 +338,7 @@ pub fn for_each_chart<E>(
             ("time-sequence", time_sequence::draw(scene)),
             ("rtt-distribution", delays::rtt(scene)),
             ("gaps", delays::gaps(scene)),
+            ("completion", completion::draw(scene, options)),
             ("share", sharing::stacked_area(scene, options)),
             ("fairness", sharing::fairness(scene, options)),
         ] {

@@ -88,6 +88,7 @@ fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let mut shown = true;
     if !quiet {
         terminal::warn(&analysis, &config);
+        charts::warn_of_unused(&config.names.unused_in(&analysis));
         shown = terminal::summarise(&analysis, &config, &written.files);
     }
     let mut captures = analysis.captures.iter();
@@ -170,12 +171,9 @@ fn write(
         bin_ns: config.bin_ns,
         capacity_bps: config.capacity.map(|capacity| capacity.bps),
         threads: config.threads,
-        names: outputs.names,
+        names: config.names.clone(),
         ..report::chart::ChartOptions::default()
     };
-    if (outputs.charts.is_some() || outputs.report_charts) && !outputs.quiet {
-        charts::warn_of_unused(&options.names.unused_in(analysis));
-    }
     if let Some(folder) = outputs.charts {
         writing.charts(folder, |folder| {
             report::chart::draw_all(analysis, folder, &options)

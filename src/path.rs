@@ -34,6 +34,7 @@ mod link;
 mod look;
 mod losses;
 mod matcher;
+mod names;
 mod offload;
 mod others;
 mod probe;
@@ -72,7 +73,7 @@ pub use unseen::{Unseen, UnseenKind};
 pub use walk::WAITING_MAX;
 pub use way::{EPISODE_PAUSE_NS, Way};
 
-use crate::analyze::Watch;
+use crate::analyze::{FlowNames, Watch};
 use crate::capture::{CaptureError, SNAP_LEN_ADVICE};
 use crate::decode::{DecodeOptions, Filter};
 use crate::observe::{BIN_NS, MEMORY_BYTES};
@@ -90,6 +91,8 @@ pub struct PathConfig {
     /// Which packets are told of: flows, drops, fates. What others there are takes its place in the queue and on the
     /// link. All, without a filter.
     pub filter: Option<Filter>,
+    /// What flows are called in tables and on the terminal. No number depends on it.
+    pub names: FlowNames,
     /// Length of a bin of the series, in ns, at least 1.
     pub bin_ns: i64,
     /// What the queue of the way forward holds at most, where that is known.
@@ -117,6 +120,7 @@ impl Default for PathConfig {
         Self {
             decode: DecodeOptions::default(),
             filter: None,
+            names: FlowNames::default(),
             bin_ns: BIN_NS,
             limit: None,
             capacity_bps: None,

@@ -123,7 +123,8 @@ impl<'a> RunTables<'a> {
     /// One row per pair of flows.
     #[must_use]
     pub fn pairs(&self) -> Blocks<'_> {
-        blocks::of_rows(pairs::columns, pairs::rows(self.analysis, &self.figures))
+        let rows = pairs::rows(self.analysis, self.config, &self.figures);
+        blocks::of_rows(pairs::columns, rows)
     }
 
     /// One row per pair of flows and bin.

@@ -14,11 +14,9 @@ mod studies;
 use std::path::PathBuf;
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{Capacity, Config};
+use ccanalyze::analyze::{Capacity, Config, FlowNames};
 use ccanalyze::path::{PathAnalysis, PathConfig, Point};
-use ccanalyze::report::chart::{
-    Canvas, ChartOptions, FlowNames, Size, Style, Theme, for_each_chart, path,
-};
+use ccanalyze::report::chart::{Canvas, ChartOptions, Size, Style, Theme, for_each_chart, path};
 
 /// What is drawn, of what, and where to.
 struct Gallery {

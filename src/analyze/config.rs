@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::FlowNames;
 use crate::capture::{CaptureSource, Io, display_name};
 use crate::decode::{Datagram, DecodeOptions, Endpoint, Filter};
 use crate::flow::ConnectionLimits;
@@ -107,6 +108,8 @@ pub struct Config {
     ///
     /// [`metric::balance()`]: crate::metric::balance()
     pub weights: BalanceWeights,
+    /// What flows are called in tables and on the terminal. No number depends on it.
+    pub names: FlowNames,
     /// Which flows are compared.
     pub pairs: PairConfig,
     /// Conversations of UDP are flows, too: of what they are made is in METRICS.md, "Flows of UDP".
@@ -156,6 +159,7 @@ impl Default for Config {
             memory_bytes: MEMORY_BYTES,
             capacity: None,
             weights: BalanceWeights::default(),
+            names: FlowNames::default(),
             pairs: PairConfig::default(),
             udp: false,
             segments: false,

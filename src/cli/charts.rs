@@ -1,7 +1,8 @@
 //! How charts are drawn: the same options for every command that draws some.
 
 use super::values::{Naming, one_of, parse_name};
-use crate::report::chart::{FlowNames, Size, Style, Theme};
+use crate::analyze::FlowNames;
+use crate::report::chart::{Size, Style, Theme};
 use crate::report::terminal;
 
 /// What pages of HTML have, too.
@@ -41,19 +42,13 @@ impl ChartArgs {
 
     /// Says which options do nothing since no charts are drawn; a page has the theme all the same. `others` are such
     /// ones, too.
-    pub(super) fn warn_without_effect(
-        self,
-        others: impl IntoIterator<Item = &'static str>,
-        has_page: bool,
-        quiet: bool,
-    ) {
+    pub(super) fn warn_without_effect(self, has_page: bool, quiet: bool) {
         if quiet || !self.no_charts {
             return;
         }
         for option in self
             .given()
             .filter(|&option| !(has_page && option == THEME))
-            .chain(others)
         {
             terminal::say(&format!(
                 "warning: {option}: has no effect with --no-charts"
@@ -82,19 +77,23 @@ impl ChartArgs {
     }
 }
 
-/// What flows are called in charts.
+/// What flows are called.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NameArgs {
-    /// Call flows NAME in charts that match EXPRESSION, which is a port or as that of --filter: `5001=cubic`, `src
+    /// Call flows NAME that match EXPRESSION, which is a port or as that of --filter: `5001=cubic`, `src
     /// host 10.0.0.2=upload`; of several that match the first counts
     #[arg(long = "name", value_name = "EXPRESSION=NAME", value_parser = parse_name)]
     pub names: Vec<Naming>,
 }
 
 impl NameArgs {
-    /// The option, if it was given.
-    pub(super) fn given(&self) -> Option<&'static str> {
-        (!self.names.is_empty()).then_some("--name")
+    /// Adds the names to what files say of how they were made; where there are none, files say what they always did.
+    pub(super) fn tell(&self, options: &mut serde_json::Value) {
+        if !self.names.is_empty() {
+            let names = self.names.iter();
+            let names = names.map(|naming| format!("{}={}", naming.expression, naming.name));
+            options["names"] = names.collect();
+        }
     }
 
     pub(super) fn flow_names(&self) -> FlowNames {

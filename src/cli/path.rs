@@ -183,6 +183,9 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
         outcome => outcome?,
     };
     terminal::path::warn(&analysis, &config, args.quiet);
+    if !args.quiet {
+        super::charts::warn_of_unused(&config.names.unused_on(&analysis));
+    }
     let mut facts = analysis.hops.iter().flat_map(|hop| &hop.facts);
     if facts.all(|facts| facts.records == 0 && !facts.errors.is_empty()) {
         terminal::say("nothing was written: no capture could be read");
@@ -282,6 +285,7 @@ fn config(args: &PathArgs, hops: usize) -> anyhow::Result<PathConfig> {
     Ok(PathConfig {
         decode: inputs::decode_options(args.outer),
         filter,
+        names: args.names.flow_names(),
         bin_ns: args.bin,
         limit: args.limit,
         capacity_bps: args.capacity,
@@ -320,11 +324,9 @@ impl Outputs {
         outputs::ensure_spared(captures(args).map(PathBuf::as_path), written)?;
         let has_page = args.report.is_some();
         if out.is_some() || has_page {
-            args.charts
-                .warn_without_effect(args.names.given(), has_page, args.quiet);
+            args.charts.warn_without_effect(has_page, args.quiet);
         } else {
-            args.charts
-                .warn_without_place(args.names.given(), args.quiet);
+            args.charts.warn_without_place(None, args.quiet);
         }
         let (mut results, mut charts) = (None, None);
         if let Some(out) = &args.out {
@@ -376,11 +378,7 @@ impl Outputs {
         }
         let has_place = self.charts.is_some() || self.report.is_some();
         let charts = if has_place && !args.charts.no_charts {
-            let names = args.names.flow_names();
-            if !args.quiet {
-                super::charts::warn_of_unused(&names.unused_on(analysis));
-            }
-            writing.composed(|| chart::path::of_path(analysis, &names, args.charts.style()))
+            writing.composed(|| chart::path::of_path(analysis, &config.names, args.charts.style()))
         } else {
             Vec::new()
         };
@@ -410,7 +408,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         QueueLimit::Packets(packets) => format!("{packets}p"),
         QueueLimit::Bytes(bytes) => format!("{bytes}B"),
     });
-    let options = serde_json::json!({
+    let mut options = serde_json::json!({
         "limit": limit,
         "capacity_bps": args.capacity,
         "hop": args.hop,
@@ -422,6 +420,7 @@ fn metadata(args: &PathArgs) -> Metadata {
         "memory_bytes": args.reading.memory,
         "repair": args.reading.repair,
     });
+    args.names.tell(&mut options);
     outputs::metadata(&options, captures(args))
 }
 

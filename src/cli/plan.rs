@@ -9,7 +9,7 @@ use super::inputs::{decode_options, filter, given_twice};
 use super::outputs;
 use crate::analyze::{Capacity, CaptureInput, Config, PairConfig};
 use crate::capture::{Io, display_name};
-use crate::report::chart::{FlowNames, Style};
+use crate::report::chart::Style;
 use crate::report::tables::Metadata;
 use crate::report::{OutputFolder, Pending, terminal};
 
@@ -38,8 +38,6 @@ pub(super) struct Outputs {
     pub(super) report_charts: bool,
     pub(super) svg: bool,
     pub(super) style: Style,
-    /// What charts call flows.
-    pub(super) names: FlowNames,
     /// Whether nothing is said of what is written.
     pub(super) quiet: bool,
 }
@@ -121,8 +119,7 @@ fn refuse_or_warn_of_repeated(args: &Args) -> anyhow::Result<()> {
 fn warn_of_options_without_effect(args: &Args) {
     if args.out.is_some() || args.report.is_some() {
         let has_page = args.report.is_some();
-        args.charts
-            .warn_without_effect(args.names.given(), has_page, args.quiet);
+        args.charts.warn_without_effect(has_page, args.quiet);
         let drawn = if args.concat { 1 } else { args.captures.len() };
         let is_asked = !args.charts.no_charts && !args.quiet;
         if let Some(said) = many_charts(drawn).filter(|_| is_asked) {
@@ -133,7 +130,7 @@ fn warn_of_options_without_effect(args: &Args) {
     let bin = (args.bin != Config::default().bin_ns).then_some("--bin");
     // Where nothing is written nobody expects charts.
     let none = (args.segments.is_some() && args.charts.no_charts).then_some("--no-charts");
-    let others = none.into_iter().chain(bin).chain(args.names.given());
+    let others = none.into_iter().chain(bin);
     args.charts.warn_without_place(others, args.quiet);
 }
 
@@ -157,6 +154,7 @@ fn config(args: &Args) -> anyhow::Result<Config> {
         filter,
         bin_ns: args.bin,
         capacity: args.capacity.map(|bps| Capacity { bps }),
+        names: args.names.flow_names(),
         pairs: PairConfig {
             top: args.top,
             window: args.fness_window,
@@ -188,7 +186,6 @@ fn open_outputs(args: &Args) -> anyhow::Result<Outputs> {
     let mut begun = Outputs {
         svg: args.charts.svg,
         style: args.charts.style(),
-        names: args.names.flow_names(),
         quiet: args.quiet,
         ..Outputs::default()
     };
@@ -244,6 +241,7 @@ fn metadata(args: &Args) -> Metadata {
     if args.udp {
         options["udp"] = true.into();
     }
+    args.names.tell(&mut options);
     outputs::metadata(&options, args.captures.iter())
 }
 

@@ -155,7 +155,7 @@ impl Begun {
         make_folder(out)?;
         outputs::ensure_spared(inputs(plan, manifest), args.report.iter().cloned())?;
         args.charts
-            .warn_without_effect(None, args.report.is_some(), args.quiet);
+            .warn_without_effect(args.report.is_some(), args.quiet);
         let charts = out.join(CHARTS);
         outputs::ensure_outside(&charts, args.charts, args.report.iter())?;
         let page = args.report.as_deref().map(begin_page).transpose()?;

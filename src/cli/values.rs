@@ -57,6 +57,8 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
 #[derive(Clone, Debug)]
 pub struct Naming {
     pub(super) filter: Filter,
+    /// The filter as it is written.
+    pub(super) expression: String,
     pub(super) name: String,
 }
 
@@ -76,7 +78,11 @@ pub(super) fn parse_name(text: &str) -> Result<Naming, String> {
     };
     let filter = Filter::parse(&expression).map_err(|error| format!("'{of}': {error}"))?;
     let name = name.to_owned();
-    Ok(Naming { filter, name })
+    Ok(Naming {
+        filter,
+        expression,
+        name,
+    })
 }
 
 /// A window such as `5s+35s`.

@@ -42,7 +42,6 @@ mod bars;
 mod bitmap;
 mod boxes;
 mod brush;
-mod called;
 mod canvas;
 mod choice;
 mod column_names;
@@ -92,13 +91,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::analyze::Analysis;
+use crate::analyze::{Analysis, FlowNames};
 use crate::observe::BIN_NS;
 
 pub use axis::Quantity;
 pub use bands::BandLines;
 pub use boxes::{BoxPanel, Boxes};
-pub use called::FlowNames;
 pub use canvas::Canvas;
 pub use densities::{FnessPair, FnessScatter};
 pub use distribution::{Distribution, Distributions};

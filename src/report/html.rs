@@ -353,6 +353,17 @@ fn columns(names: &[(&str, bool)]) -> Vec<(String, bool)> {
         .collect()
 }
 
+/// Puts a column of what flows are called at `place`, where any has a name.
+fn add_names(table: &mut PageTable, place: usize, names: Vec<String>) {
+    if names.iter().all(String::is_empty) {
+        return;
+    }
+    table.columns.insert(place, ("name".to_owned(), false));
+    for (row, name) in table.rows.iter_mut().zip(names) {
+        row.insert(place, Cell::text(name));
+    }
+}
+
 /// What bears on the numbers of captures, and that nothing does where nothing was found.
 fn notes_on_captures(notes: Vec<String>) -> Block {
     if notes.is_empty() {

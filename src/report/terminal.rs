@@ -23,7 +23,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames};
 use crate::capture::{CaptureError, CaptureErrorKind, FileFacts, display_name};
 use crate::metric;
 pub(super) use crate::study::with_causes;
@@ -37,7 +37,7 @@ use nothing::nothing_found;
 pub(super) use pairs::compared;
 use rotated::parts_of_one;
 pub use studies::study_warnings;
-use tables::flows_table;
+use tables::{add_names, flows_table};
 use text::{gathered, printable, without_numbers};
 use warnings::{damaged, doubt, is_mostly_silent, overlap, timeless};
 pub(super) use warnings::{given_up, put_away, repairs, warnings};
@@ -165,8 +165,8 @@ pub fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> b
         text.push_str(&capture_line(capture, config));
         text.push('\n');
     }
-    text.push_str(&flow_table(analysis));
-    text.push_str(&pairs::pair_table(analysis));
+    text.push_str(&flow_table(analysis, &config.names));
+    text.push_str(&pairs::pair_table(analysis, &config.names));
     text.push_str(&written_line(written));
     print(&text)
 }
@@ -345,7 +345,7 @@ pub(super) fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<
     metric::utilisation(delivered.goodput_bps()?, capacity_bps)
 }
 
-fn flow_table(analysis: &Analysis) -> String {
+fn flow_table(analysis: &Analysis, names: &FlowNames) -> String {
     let (flows, all) = largest_flows(&analysis.captures, FLOWS_SHOWN);
     if flows.is_empty() {
         return nothing_found(analysis);
@@ -365,9 +365,9 @@ fn flow_table(analysis: &Analysis) -> String {
     if several {
         header.insert(0, "#");
     }
-    let texts = if several { 2 } else { 1 };
-    let columns = header.len();
-    let rows: Vec<Vec<String>> = flows
+    let named = flows.iter().map(|(_, flow)| name_of(names, flow));
+    let named: Vec<String> = named.collect();
+    let mut rows: Vec<Vec<String>> = flows
         .into_iter()
         .map(|(index, flow)| {
             let mut cells = flow_cells(&flow);
@@ -377,7 +377,18 @@ fn flow_table(analysis: &Analysis) -> String {
             cells
         })
         .collect();
-    flows_table(&header, &rows, texts..columns - 1) + &not_shown(all)
+    let columns = header.len();
+    add_names(&mut header, &mut rows, usize::from(several), named);
+    // Numbers begin with the goodput, behind the flow.
+    let texts = usize::from(several) + 1 + header.len() - columns;
+    flows_table(&header, &rows, texts..header.len() - 1) + &not_shown(all)
+}
+
+/// What a flow is called; empty without a name.
+pub(super) fn name_of(names: &FlowNames, flow: &Flow<'_>) -> String {
+    names
+        .of(flow)
+        .map_or_else(String::new, |name| name.to_string())
 }
 
 /// That the table above has not all flows, where it has not.

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU16;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::blocks::{self, Blocks};
 use super::captures::CaptureFigures;
@@ -23,6 +24,7 @@ pub(super) struct FlowRow<'a> {
     summary: DirectionSummary,
     figures: FlowFigures<'a>,
     ends: (Endpoint, Endpoint),
+    name: Option<Arc<str>>,
     connection: Rc<Connection<'a>>,
     series: Series<'a>,
     /// Median, 95th and 99th percentile of its round-trip times.
@@ -106,6 +108,7 @@ impl<'a> FlowRow<'a> {
             summary,
             figures,
             ends: flow.ends(),
+            name: config.names.of(&flow),
             connection,
             series: flow.record.series(),
             goodput_bps: figures.goodput_bps(),
@@ -191,6 +194,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "src_port" "-" Count |row| Some(u64::from(row.ends.0.port()));
     "dst_ip" "-" Address |row| Some(row.ends.1.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.ends.1.port()));
+    "name" "-" Name |row| row.name.as_deref();
     "ip_version" "-" Count |row| Some(if row.ends.0.ip().is_ipv4() { 4 } else { 6 });
     "direction" "-" Name |row| Some(row.flow.dir().name());
     "start_ns" "-" Whole |row| Some(row.summary.span?.first.as_ns());

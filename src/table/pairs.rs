@@ -11,6 +11,13 @@ pub(super) struct PairRow<'a> {
     a: Flow<'a>,
     b: Flow<'a>,
     pair: Pair,
+    config: &'a Config,
+}
+
+impl PairRow<'_> {
+    fn name(&self, flow: &Flow<'_>) -> Option<String> {
+        Some(self.config.names.of(flow)?.to_string())
+    }
 }
 
 /// What a row of the pair series is made of.
@@ -22,10 +29,11 @@ pub(super) struct PairBinRow<'a> {
 
 pub(super) fn rows<'a>(
     analysis: &'a Analysis,
+    config: &'a Config,
     figures: &'a [CaptureFigures<'a>],
 ) -> impl Iterator<Item = PairRow<'a>> {
     let captures = analysis.captures.iter().zip(figures);
-    captures.flat_map(|(capture, figures)| {
+    captures.flat_map(move |(capture, figures)| {
         let flows = &figures.paired;
         let pairs = capture.pairs.pairs.iter();
         pairs.map(move |&pair| PairRow {
@@ -33,6 +41,7 @@ pub(super) fn rows<'a>(
             a: flows[&pair.a],
             b: flows[&pair.b],
             pair,
+            config,
         })
     })
 }
@@ -43,7 +52,7 @@ pub(super) fn bin_rows<'a>(
     figures: &'a [CaptureFigures<'a>],
 ) -> impl Iterator<Item = PairBinRow<'a>> {
     let bin_ns = config.bin_ns;
-    rows(analysis, figures).flat_map(move |pair| {
+    rows(analysis, config, figures).flat_map(move |pair| {
         let bins = Pairs::bins([&pair.a, &pair.b], &pair.pair, pair.capture.origin, bin_ns);
         let bins = bins.into_iter();
         bins.map(move |bin| PairBinRow { pair, bin, bin_ns })
@@ -58,11 +67,13 @@ pub(super) fn columns<'a>() -> Vec<Column<PairRow<'a>>> {
     "a_src_port" "-" Count |row| Some(u64::from(row.a.ends().0.port()));
     "a_dst_ip" "-" Address |row| Some(row.a.ends().1.ip());
     "a_dst_port" "-" Count |row| Some(u64::from(row.a.ends().1.port()));
+    "a_name" "-" Text |row| row.name(&row.a);
     "b_connection_id" "-" Count |row| Some(row.b.connection_id);
     "b_src_ip" "-" Address |row| Some(row.b.ends().0.ip());
     "b_src_port" "-" Count |row| Some(u64::from(row.b.ends().0.port()));
     "b_dst_ip" "-" Address |row| Some(row.b.ends().1.ip());
     "b_dst_port" "-" Count |row| Some(u64::from(row.b.ends().1.port()));
+    "b_name" "-" Text |row| row.name(&row.b);
     "start_ns" "N1" Whole |row| Some(row.pair.start.as_ns());
     "end_ns" "N1" Whole |row| Some(row.pair.end.as_ns());
     "a_payload_bytes" "N1" Count |row| Some(row.pair.bytes_a);

@@ -29,9 +29,15 @@ impl<'a> PathTables<'a> {
     }
 
     fn flow_rows(self) -> impl Iterator<Item = FlowRow<'a>> {
-        self.hops().flat_map(|(number, hop)| {
+        let config = self.config;
+        self.hops().flat_map(move |(number, hop)| {
             let flows = hop.flows_in_order().into_iter();
-            flows.map(move |flow| FlowRow { number, hop, flow })
+            flows.map(move |flow| FlowRow {
+                config,
+                number,
+                hop,
+                flow,
+            })
         })
     }
 
@@ -105,6 +111,7 @@ pub(super) fn schemas() -> Vec<TableSchema> {
 /// A flow at a hop.
 #[derive(Clone, Copy)]
 struct FlowRow<'a> {
+    config: &'a PathConfig,
     number: u64,
     hop: &'a Hop,
     flow: &'a PathFlow,
@@ -133,6 +140,7 @@ fn flow_columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "src_port" "-" Count |row| Some(u64::from(row.flow.key.src.port()));
     "dst_ip" "-" Address |row| Some(row.flow.key.dst.ip());
     "dst_port" "-" Count |row| Some(u64::from(row.flow.key.dst.port()));
+    "name" "-" Text |row| Some(row.config.names.of_key(&row.flow.key)?.to_string());
     "protocol" "-" Count |row| Some(u64::from(row.flow.key.protocol));
     "first_ns" "-" Whole |row| Some(row.flow.first_ns);
     "packets" "B1" Count |row| Some(row.flow.packets);

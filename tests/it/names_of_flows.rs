@@ -1,10 +1,10 @@
-//! `--name`: what charts call flows.
+//! `--name`: what flows are called.
 
 use std::fs;
 use std::path::Path;
 
-use super::cli::run;
-use super::support::capture;
+use super::cli::{Run, run};
+use super::support::{capture, later};
 
 /// All charts that are in a folder, as text.
 fn charts(folder: &Path) -> String {
@@ -41,13 +41,94 @@ fn charts_call_flows_as_they_are_named() {
         let warning = format!("warning: --name: no flow is called '{nobody}'\n");
         assert!(said.contains(&warning), "{said}");
     }
-    // Tables have no names.
-    let flows = fs::read_to_string(folder.path().join("o.csv")).unwrap();
-    assert!(flows.contains("10.77.0.1") && !flows.contains("CUBIC"));
+}
+
+/// Two columns of a table.
+fn columns(table: &Path, names: [&str; 2]) -> Vec<[String; 2]> {
+    let text = fs::read_to_string(table).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let places = names.map(|name| head.iter().position(|of| *of == name).unwrap());
+    let row = |line: Vec<&str>| places.map(|place| line[place].to_owned());
+    lines.map(row).collect()
+}
+
+/// Both flows of a connection are of its port; `src port` is one of them.
+#[test]
+fn the_terminal_tables_and_the_page_have_names_beside_the_ends() {
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    let two = two.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let named = |names: &[&str]| -> Run {
+        let names = names.iter().flat_map(|name| ["--name", name]);
+        let outputs = ["--no-charts", "--out", "o.csv", "--report", "o.html"];
+        let all = [two].into_iter().chain(outputs).chain(names);
+        let run = run(folder.path(), &all.collect::<Vec<_>>());
+        assert_eq!((run.status, run.stderr.contains("--name")), (0, false));
+        run
+    };
+    let table = |name: &str| folder.path().join(name);
+    let plain = named(&[]);
+    assert!(!plain.stdout.contains("┆ name "), "{}", plain.stdout);
+    let flows = columns(&table("o.csv"), ["dst_port", "name"]);
+    assert!(flows.iter().all(|[_, name]| name.is_empty()), "{flows:?}");
+
+    let both = named(&["5001=CUBIC", "src port 5002=BBR"]);
+    let flows = columns(&table("o.csv"), ["src_port", "name"]);
+    let expected = [
+        ["36634", "CUBIC"],
+        ["5001", "CUBIC"],
+        ["47126", ""],
+        ["5002", "BBR"],
+    ];
+    assert_eq!(flows, expected.map(|row| row.map(str::to_owned)));
+    // Only flows that carry enough are compared: the two downloads are among these.
+    let pairs = columns(&table("o.pairs.csv"), ["a_name", "b_name"]);
+    assert!(
+        pairs.contains(&["CUBIC".to_owned(), "BBR".to_owned()]),
+        "{pairs:?}"
+    );
+    for row in [
+        "│ CUBIC ┆ 10.77.0.1:5001 > 10.77.200.1:36634   ┆ 6.12 Mbit/s ┆",
+        "│       ┆ [fd77::200:1]:47126 > [fd77::1]:5002 ┆",
+        "│ CUBIC ┆ 10.77.0.1:5001 > 10.77.200.1:36634   ┆ 7.06 Mbit/s ┆ 33.0 %",
+        "│ BBR   ┆ [fd77::1]:5002 > [fd77::200:1]:47126 ┆ 14.3 Mbit/s ┆ 67.0 %",
+    ] {
+        assert!(both.stdout.contains(row), "{row}: {}", both.stdout);
+    }
+    // Where a line may be broken tells nothing.
+    let page = fs::read_to_string(table("o.html")).unwrap();
+    let page = page.replace("<wbr>", "");
+    for cell in [">name<", ">CUBIC<", ">BBR: [fd77::1]:5002 → "] {
+        assert!(page.contains(cell), "{cell}");
+    }
 }
 
 #[test]
-fn what_is_no_name_is_refused_and_where_it_does_nothing_that_is_said() {
+fn flows_of_a_path_have_names_beside_their_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let before = fs::read(capture("drop-one.pcap")).unwrap();
+    fs::write(folder.path().join("after.pcap"), later(before.clone(), 1)).unwrap();
+    fs::write(folder.path().join("before.pcap"), before).unwrap();
+    let points = ["path", "--before", "before.pcap", "--after", "after.pcap"];
+    let outputs = ["--no-charts", "--out", "p.csv", "--report", "p.html"];
+    let names = ["--name", "src port 5001=answer", "--name", "5009=nobody"];
+    let run = run(folder.path(), &[&points[..], &outputs, &names].concat());
+    assert_eq!(run.status, 0, "{}", run.stderr);
+    let warning = "warning: --name: no flow is called 'nobody'\n";
+    assert!(run.stderr.contains(warning), "{}", run.stderr);
+    let mut flows = columns(&folder.path().join("p.csv"), ["src_port", "name"]);
+    flows.sort();
+    let expected = [["35364", ""], ["5001", "answer"]];
+    assert_eq!(flows, expected.map(|row| row.map(str::to_owned)));
+    let row = "│ answer ┆ 10.77.0.1:5001 > 10.77.200.1:35364 ┆";
+    assert!(run.stdout.contains(row), "{}", run.stdout);
+    let page = fs::read_to_string(folder.path().join("p.html")).unwrap();
+    assert!(page.contains(">name<") && page.contains(">answer<"));
+}
+
+#[test]
+fn what_is_no_name_is_refused() {
     let one = capture("drop-one.pcap");
     let one = one.to_str().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -68,16 +149,6 @@ fn what_is_no_name_is_refused_and_where_it_does_nothing_that_is_said() {
             &[one, "--name", "prt 5001=x"],
             2,
             "'prt 5001': column 1: expected",
-        ),
-        (
-            &[one, "--name", "5009=x"],
-            0,
-            "--name: has no effect without --out or --report",
-        ),
-        (
-            &[one, "--name", "5009=x", "--no-charts", "--out", "o.csv"],
-            0,
-            "--name: has no effect with --no-charts",
         ),
         (
             &["study", "s.toml", "--out", "s", "--name", "5001=x"],

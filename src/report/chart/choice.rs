@@ -1,10 +1,9 @@
 //! Which flows are drawn, and what is common to the charts of a capture.
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, all_ahead};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, FlowNames, all_ahead};
 use crate::observe::{Span, Wanted};
 
 use super::ChartOptions;
-use super::called::FlowNames;
 use super::file_name::file_stem;
 use super::label::{FlowEnds, FlowName, capture_names, count, flow_names};
 use super::palette::LINES_MAX;

@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::analyze::{Flow, FlowFigures, Quality, all_ahead};
+use crate::analyze::{Flow, FlowFigures, FlowNames, Quality, all_ahead};
 use crate::observe::Wanted;
 
 use super::ChartOptions;
 use super::axis::{Quantity, grouped};
-use super::called::FlowNames;
 use super::canvas::Canvas;
 use super::choice::Scene;
 use super::distribution::{Distribution, Distributions};

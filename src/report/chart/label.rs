@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::called::FlowNames;
-use crate::analyze::Flow;
+use crate::analyze::{Flow, FlowNames};
 use crate::capture::acts;
 use crate::decode::Endpoint;
 use crate::event::Direction;

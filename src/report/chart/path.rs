@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::analyze::counts_beside;
+use crate::analyze::{FlowNames, counts_beside};
 use crate::path::{FlowBin, Heading, Hop, PathAnalysis, PathFlow, QueueBin, QueueLimit, Way};
 
 use super::axis::{Quantity, grouped};
-use super::called::FlowNames;
 use super::canvas::Canvas;
 use super::error::ChartError;
 use super::label::{FlowEnds, FlowName, capture_names, flow_names};

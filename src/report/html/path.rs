@@ -13,7 +13,8 @@ use super::super::terminal::clocks::clocks;
 use super::super::terminal::path::{queue_share, told_ways, warnings};
 use super::super::terminal::{counted, grouped, percent, repairs, volume};
 use super::{
-    Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
+    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
+    section, took,
 };
 
 /// Flows of an episode that are named.
@@ -38,7 +39,10 @@ pub fn of_path(
             .map(|chart| Block::figure(&chart.canvas, &chart.stem));
         sections.push(section("Charts", figures.collect()));
     }
-    sections.push(section("Flows", vec![Block::Table(flow_table(analysis))]));
+    sections.push(section(
+        "Flows",
+        vec![Block::Table(flow_table(analysis, config))],
+    ));
     let episodes = episode_table(analysis);
     if !episodes.rows.is_empty() {
         sections.push(section("Episodes of drops", vec![Block::Table(episodes)]));
@@ -115,13 +119,16 @@ fn quality(analysis: &PathAnalysis, config: &PathConfig) -> Block {
 }
 
 /// The largest flows, by hop and way.
-fn flow_table(analysis: &PathAnalysis) -> PageTable {
+fn flow_table(analysis: &PathAnalysis, config: &PathConfig) -> PageTable {
     let (flows, all) = largest_path_flows(&analysis.hops, ROWS_MAX);
+    let names = flows.iter().map(|(_, flow)| config.names.of_key(&flow.key));
+    let names = names.map(|name| name.map_or_else(String::new, |name| name.to_string()));
+    let names: Vec<String> = names.collect();
     let rows = flows
         .into_iter()
         .map(|(place, flow)| flow_row(place as u64 + 1, &analysis.hops[place], flow));
     let rows: Vec<Vec<Cell>> = rows.collect();
-    PageTable {
+    let mut table = PageTable {
         caption: left_out("largest", "flows", all, rows.len()),
         columns: columns(&[
             ("hop", true),
@@ -144,7 +151,9 @@ fn flow_table(analysis: &PathAnalysis) -> PageTable {
             ("CE marks", true),
         ]),
         rows,
-    }
+    };
+    add_names(&mut table, 1, names);
+    table
 }
 
 fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {

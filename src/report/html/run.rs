@@ -2,17 +2,18 @@
 
 use std::convert::Infallible;
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, Limited};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames, Limited};
 
 use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    compared, counted, given_up, grouped, percent, put_away, rate, repairs, utilisation, volume,
-    warnings,
+    compared, counted, given_up, grouped, name_of, percent, put_away, rate, repairs, utilisation,
+    volume, warnings,
 };
 use super::{
-    Block, Cell, Page, PageTable, ROWS_MAX, columns, left_out, ms, notes_on_captures, section, took,
+    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
+    section, took,
 };
 
 /// Captures whose charts are on the page.
@@ -53,7 +54,7 @@ pub fn of_run(
         "Flows",
         vec![Block::Table(flow_table(analysis, config))],
     ));
-    let pairs = pair_table(analysis);
+    let pairs = pair_table(analysis, &config.names);
     if !pairs.rows.is_empty() {
         sections.push(section("Fairness by pair", vec![Block::Table(pairs)]));
     }
@@ -186,7 +187,9 @@ fn charts(analysis: &Analysis, options: &ChartOptions) -> [Vec<Block>; 2] {
 
 fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
     let (flows, all) = largest_flows(&analysis.captures, ROWS_MAX);
-    PageTable {
+    let names = flows.iter().map(|(_, flow)| name_of(&config.names, flow));
+    let names: Vec<String> = names.collect();
+    let mut table = PageTable {
         caption: left_out("largest", "flows", all, flows.len()),
         columns: columns(&[
             ("#", true),
@@ -214,7 +217,9 @@ fn flow_table(analysis: &Analysis, config: &Config) -> PageTable {
             .iter()
             .map(|(index, flow)| flow_row(*index, flow, config))
             .collect(),
-    }
+    };
+    add_names(&mut table, 1, names);
+    table
 }
 
 fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
@@ -280,7 +285,7 @@ fn limits(limited: Limited) -> String {
 }
 
 /// Pairs that compete, as the terminal and charts have them: not those of a download and the control connection beside it.
-fn pair_table(analysis: &Analysis) -> PageTable {
+fn pair_table(analysis: &Analysis, names: &FlowNames) -> PageTable {
     let mut rows = Vec::new();
     let (mut all, mut competing) = (0, 0);
     for (index, capture) in analysis.captures.iter().enumerate() {
@@ -296,7 +301,9 @@ fn pair_table(analysis: &Analysis) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                format!("{src} → {dst}{}", mark(flow))
+                let called = names.of(flow);
+                let called = called.map_or_else(String::new, |name| format!("{name}: "));
+                format!("{called}{src} → {dst}{}", mark(flow))
             };
             let span = pair.end.since(pair.start) as f64;
             rows.push(vec![

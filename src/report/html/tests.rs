@@ -1,10 +1,10 @@
 use super::*;
 use crate::Analysis;
-use crate::analyze::Config;
+use crate::analyze::{Config, FlowNames};
 use crate::path::{PathAnalysis, PathConfig, Point, QueueLimit};
 use crate::report::chart::path::of_path as path_charts;
 use crate::report::chart::tests::{analyze, download};
-use crate::report::chart::{ChartOptions, FlowNames, Size, Style};
+use crate::report::chart::{ChartOptions, Size, Style};
 
 /// What would do harm if it were taken for anything but text.
 const HOSTILE: &str =

@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 
 use super::super::ends::mark;
-use super::tables::flows_table;
-use super::{counted, duration, grouped, percent, rate};
-use crate::analyze::{Analysis, CaptureAnalysis, Flow, Pair};
+use super::tables::{add_names, flows_table};
+use super::{counted, duration, grouped, name_of, percent, rate};
+use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowNames, Pair};
 use crate::metric;
 
 /// Pairs shown, those of six flows; more are a matrix, and a chart shows that better.
 const PAIRS_SHOWN: usize = 15;
 
 /// The pairs of flows that compete (METRICS.md N1): the first ones, where they are many.
-pub(super) fn pair_table(analysis: &Analysis) -> String {
+pub(super) fn pair_table(analysis: &Analysis, names: &FlowNames) -> String {
     let several = analysis.captures.len() > 1;
     let (mut rows, mut all, mut momentary) = (Vec::new(), 0, 0);
+    let mut named = Vec::new();
     for (index, capture) in analysis.captures.iter().enumerate() {
         let flows: Vec<Flow<'_>> = capture.flows().collect();
         for pair in rivals(capture, &flows) {
@@ -31,6 +32,8 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
                 cells.insert(0, (index + 1).to_string());
             }
             rows.push(cells);
+            let [a, b] = [pair.a, pair.b].map(|place| name_of(names, &flows[place]));
+            named.push(format!("{a}\n{b}"));
         }
     }
     if rows.is_empty() {
@@ -40,7 +43,9 @@ pub(super) fn pair_table(analysis: &Analysis) -> String {
     if several {
         header.insert(0, "#");
     }
-    let texts = if several { 2 } else { 1 };
+    let columns = header.len();
+    add_names(&mut header, &mut rows, usize::from(several), named);
+    let texts = usize::from(several) + 1 + header.len() - columns;
     flows_table(&header, &rows, texts..header.len()) + &not_shown(all, momentary)
 }
 

@@ -1,17 +1,15 @@
 //! What happened between two points, on the terminal.
 
+mod flows;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::slice::from_ref;
 
-use super::super::ends::ends;
-use super::super::largest::largest_path_flows;
 use super::clocks::{clocks, seconds};
-use super::tables::flows_table;
 use super::{
-    FLOWS_SHOWN, counted, delays, grouped, is_mostly_silent, not_shown, overlap, print, rate,
-    repairs, say, say_capture_errors, timeless, volume, written_line,
+    counted, grouped, is_mostly_silent, overlap, print, rate, repairs, say, say_capture_errors,
+    timeless, volume, written_line,
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
@@ -418,7 +416,7 @@ fn summary(hop: &Hop, config: &PathConfig) -> String {
         let _ = writeln!(text, "  {way}: {}", lines.join("\n    "));
     }
     let _ = writeln!(text, "  clocks: {}", clocks(hop, config));
-    text.push_str(&table(hop));
+    text.push_str(&flows::table(hop, config));
     text
 }
 
@@ -544,50 +542,6 @@ fn occupancy(way: &Way, packets: f64, bytes: f64) -> String {
         ""
     };
     format!("; {:.1} % of {limit}{basis}", 100.0 * share)
-}
-
-fn table(hop: &Hop) -> String {
-    let (flows, all) = largest_path_flows(from_ref(hop), FLOWS_SHOWN);
-    let header = [
-        "flow",
-        "way",
-        "packets",
-        "IP bytes",
-        "dropped",
-        "delay min/mean/max",
-        "of the queue",
-        "episodes (shared)",
-    ];
-    let rows: Vec<Vec<String>> = flows.iter().map(|(_, flow)| cells(hop, flow)).collect();
-    flows_table(&header, &rows, 2..header.len()) + &not_shown(all)
-}
-
-fn cells(hop: &Hop, flow: &PathFlow) -> Vec<String> {
-    let dash = || "-".to_owned();
-    let delay = match (
-        flow.delay.ns_min(),
-        flow.delay.ns_mean(),
-        flow.delay.ns_max(),
-    ) {
-        (Some(min), Some(mean), Some(max)) => delays([min as f64, mean, max as f64]),
-        _ => dash(),
-    };
-    let share = queue_share(hop, flow);
-    let share = share.map_or_else(dash, |share| format!("{:.1} %", 100.0 * share));
-    vec![
-        ends(&flow.key).join(" > "),
-        flow.heading.name().to_owned(),
-        grouped(flow.packets),
-        volume(flow.ip_bytes),
-        grouped(flow.dropped_packets),
-        delay,
-        share,
-        format!(
-            "{} ({})",
-            grouped(flow.episodes),
-            grouped(flow.episodes_shared)
-        ),
-    ]
 }
 
 /// Part of all that waited over time on its way that was the flow's, in bytes; `None` where there is no queue to speak

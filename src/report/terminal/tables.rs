@@ -49,6 +49,22 @@ pub(super) fn flows_table(
     }
 }
 
+/// What stands before a table of flows at `place`, where any has a name: a column of these, empty for who has none.
+pub(super) fn add_names(
+    header: &mut Vec<&str>,
+    rows: &mut [Vec<String>],
+    place: usize,
+    names: Vec<String>,
+) {
+    if names.iter().all(|name| name.trim().is_empty()) {
+        return;
+    }
+    header.insert(place, "name");
+    for (row, name) in rows.iter_mut().zip(names) {
+        row.insert(place, name);
+    }
+}
+
 /// The table in lines of no more than so many characters, as far as that can be had.
 fn fit(mut columns: Vec<TableColumn>, width: usize) -> String {
     let fits = |text: &str| text.lines().all(|line| line.chars().count() <= width);

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::analyze::{Analysis, CaptureAnalysis, Flow};
+use super::{Analysis, CaptureAnalysis, Flow};
 use crate::decode::Filter;
-use crate::path::{FlowKey, PathAnalysis};
 
 /// Names of flows, by what they match.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +18,20 @@ impl FlowNames {
         self.names.push((filter, name.into()));
     }
 
+    /// The name of a flow, if it has one.
+    #[must_use]
+    pub fn of(&self, flow: &Flow<'_>) -> Option<Arc<str>> {
+        // Of most runs: the ends of very many flows are not looked up for nothing.
+        if self.names.is_empty() {
+            return None;
+        }
+        let (src, dst) = flow.ends();
+        self.first(|filter| match flow.tcp() {
+            Some(_) => filter.keeps(&src, &dst),
+            None => filter.keeps_datagram(&src, &dst),
+        })
+    }
+
     /// Names that no flow of a run has.
     #[must_use]
     pub fn unused_in(&self, analysis: &Analysis) -> Vec<&str> {
@@ -26,17 +39,8 @@ impl FlowNames {
         self.unused(flows.filter_map(|flow| self.of(&flow)))
     }
 
-    /// Names that no flow of a path has.
-    #[must_use]
-    pub fn unused_on(&self, analysis: &PathAnalysis) -> Vec<&str> {
-        let flows = analysis
-            .hops
-            .iter()
-            .flat_map(|hop| hop.flows.iter().flatten());
-        self.unused(flows.filter_map(|flow| self.of_key(&flow.key)))
-    }
-
-    fn unused(&self, used: impl Iterator<Item = Arc<str>>) -> Vec<&str> {
+    /// Names that are not among these.
+    pub(crate) fn unused(&self, used: impl Iterator<Item = Arc<str>>) -> Vec<&str> {
         // Of many flows it takes its time to look at all.
         if self.names.is_empty() {
             return Vec::new();
@@ -46,21 +50,8 @@ impl FlowNames {
         names.filter(|name| !used.contains(*name)).collect()
     }
 
-    /// The name of a flow, if it has one.
-    pub(super) fn of(&self, flow: &Flow<'_>) -> Option<Arc<str>> {
-        let (src, dst) = flow.ends();
-        self.first(|filter| match flow.tcp() {
-            Some(_) => filter.keeps(&src, &dst),
-            None => filter.keeps_datagram(&src, &dst),
-        })
-    }
-
-    /// That of a flow of a path.
-    pub(super) fn of_key(&self, key: &FlowKey) -> Option<Arc<str>> {
-        self.first(|filter| key.is_kept_by(filter))
-    }
-
-    fn first(&self, is_it: impl Fn(&Filter) -> bool) -> Option<Arc<str>> {
+    /// The first name whose filter is the one that is looked for.
+    pub(crate) fn first(&self, is_it: impl Fn(&Filter) -> bool) -> Option<Arc<str>> {
         let mut names = self.names.iter();
         let (_, name) = names.find(|(filter, _)| is_it(filter))?;
         Some(name.clone())

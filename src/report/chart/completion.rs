@@ -1,7 +1,7 @@
 //! How long flows took that a capture has from their first to their last packet: of many short ones, which papers show by
 //! their size, as the time of a few packets is another than that of a thousand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::analyze::{Flow, FlowFigures, FlowNames, Quality, all_ahead};
@@ -15,13 +15,13 @@ use super::distribution::{Distribution, Distributions};
 use super::label::{count, joined};
 use super::looks::Looks;
 use super::palette::{LINES, LINES_MAX, OTHER};
-use super::style::Size;
+use super::style::{Size, Style};
 
 /// Of fewer flows a line would be a stair of a few steps.
 const LINE_MIN: usize = 10;
 
 /// Of fewer flows together bars tell more.
-const FLOWS_MIN: usize = 30;
+pub(super) const FLOWS_MIN: usize = 30;
 
 /// Sizes that are told apart: the smallest of each, in bytes, and what they are called.
 const SIZES: [(u64, &str); 5] = [
@@ -46,7 +46,7 @@ type NamedTimes<'t> = (Option<&'t str>, &'t [f64]);
 
 /// Completion times, in s.
 #[derive(Debug, Default, PartialEq)]
-struct Times {
+pub(super) struct Times {
     of: BTreeMap<Group, Vec<f64>>,
     /// Flows that have none.
     not_whole: usize,
@@ -61,41 +61,11 @@ pub(super) fn draw(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
     if flows.len() < FLOWS_MIN {
         return None;
     }
-    let times = Times::of(&flows, &options.names).shown(scene.style.size);
-    let n: usize = times.of.values().map(Vec::len).sum();
-    if n < FLOWS_MIN {
-        return None;
-    }
-    let is_zero = |seconds: &f64| *seconds <= 0.0;
-    let has_zero = times.of.values().flatten().any(is_zero);
-    let notes = [
-        "from first to last data; of each connection the direction with more".to_owned(),
-        if has_zero {
-            "0: all in one packet".to_owned()
-        } else {
-            String::new()
-        },
-        times.left_out(),
-    ];
-    let by = if times.is_by_name() {
-        "size and name"
-    } else {
-        "size"
-    };
-    let panels = times.panels();
-    // Those without a name stand behind the others.
-    let lines = || panels.iter().flat_map(|(_, lines)| lines);
-    let (others, named): (Vec<_>, Vec<_>) = lines().partition(|line| line.style == OTHER);
-    let order = named.into_iter().chain(others);
-    let order = Looks::of(order.map(|line| line.name.as_str()));
-    Distributions {
-        title: format!("Completion times of flows by {by} – {}", scene.title),
-        note: joined(&notes),
-        quantity: Quantity::COMPLETION,
-        panels,
-        histogram: false,
-    }
-    .draw_as(scene.style, &order)
+    let times = Times::of(&flows, &options.names);
+    let names: BTreeSet<&str> = times.names().collect();
+    let looks = Looks::of(names);
+    let title = |what: &str| format!("{what} – {}", scene.title);
+    times.figure(title, "name", &looks, scene.style)
 }
 
 /// Of each connection of TCP the flow with more payload, the first of two with as much: a request takes no time that
@@ -138,14 +108,76 @@ impl Times {
         let mut times = Self::default();
         for flow in all_ahead(flows, Wanted::All) {
             let figures = flow.figures();
-            let Some(seconds) = completion_s(flow, &figures) else {
-                times.not_whole += 1;
-                continue;
-            };
-            let group = (size_of(figures.goodput_bytes()), names.of(flow));
-            times.of.entry(group).or_default().push(seconds);
+            let seconds = completion_s(flow, &figures);
+            times.add(figures.goodput_bytes(), seconds, || names.of(flow));
         }
         times
+    }
+
+    /// Adds a flow of so many bytes, and of which name it is; one without a time was not there as a whole.
+    pub(super) fn add(
+        &mut self,
+        bytes: u64,
+        seconds: Option<f64>,
+        name: impl FnOnce() -> Option<Arc<str>>,
+    ) {
+        match seconds {
+            Some(seconds) => {
+                let of_group = self.of.entry((size_of(bytes), name())).or_default();
+                of_group.push(seconds);
+            }
+            None => self.not_whole += 1,
+        }
+    }
+
+    /// The names of its groups.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.of.keys().filter_map(|(_, name)| name.as_deref())
+    }
+
+    /// The figure, what names are being told by `called`; none without some tens of flows.
+    pub(super) fn figure(
+        self,
+        title: impl FnOnce(&str) -> String,
+        called: &str,
+        looks: &Looks,
+        style: Style,
+    ) -> Option<Canvas> {
+        let times = self.shown(style.size);
+        let n: usize = times.of.values().map(Vec::len).sum();
+        if n < FLOWS_MIN {
+            return None;
+        }
+        let is_zero = |seconds: &f64| *seconds <= 0.0;
+        let has_zero = times.of.values().flatten().any(is_zero);
+        let notes = [
+            "from first to last data; of each connection the direction with more".to_owned(),
+            if has_zero {
+                "0: all in one packet".to_owned()
+            } else {
+                String::new()
+            },
+            times.left_out(),
+        ];
+        let by = if times.is_by_name() {
+            format!("size and {called}")
+        } else {
+            "size".to_owned()
+        };
+        let panels = times.panels(looks);
+        // Those without a name stand behind the others.
+        let lines = || panels.iter().flat_map(|(_, lines)| lines);
+        let (others, named): (Vec<_>, Vec<_>) = lines().partition(|line| line.style == OTHER);
+        let order = named.into_iter().chain(others);
+        let order = Looks::of(order.map(|line| line.name.as_str()));
+        Distributions {
+            title: title(&format!("Completion times of flows by {by}")),
+            note: joined(&notes),
+            quantity: Quantity::COMPLETION,
+            panels,
+            histogram: false,
+        }
+        .draw_as(style, &order)
     }
 
     /// What a chart shows of them: lines of enough flows, by name where there are several of these and room for them.
@@ -215,14 +247,13 @@ impl Times {
     }
 
     /// A line a size in one panel or, of flows with names, a panel a size with a line a name.
-    fn panels(&self) -> Vec<(String, Vec<Distribution>)> {
+    fn panels(&self, looks: &Looks) -> Vec<(String, Vec<Distribution>)> {
         if !self.is_by_name() {
             let lines = self.of.iter().map(|(&(size, _), times)| {
                 Distribution::of_values(SIZES[size].1.to_owned(), LINES[size], times)
             });
             return vec![(String::new(), lines.collect())];
         }
-        let looks = Looks::of(self.of.keys().filter_map(|(_, name)| name.as_deref()));
         let mut of_names: BTreeMap<Option<&str>, usize> = BTreeMap::new();
         let mut sizes: BTreeMap<usize, Vec<NamedTimes<'_>>> = BTreeMap::new();
         for ((size, name), times) in &self.of {
@@ -243,7 +274,7 @@ impl Times {
             Distribution::of_values(name, style, times)
         };
         let panels = sizes.into_iter().map(|(size, mut lines)| {
-            lines.sort_by_key(|(name, _)| name.is_none());
+            lines.sort_by_key(|&(name, _)| name.map_or(usize::MAX, |name| looks.place(name)));
             (
                 SIZES[size].1.to_owned(),
                 lines.into_iter().map(line).collect(),

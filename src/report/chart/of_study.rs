@@ -6,6 +6,7 @@
 //! for, there are several charts, cut where a label changes.
 
 mod amounts;
+mod completions;
 mod grid;
 mod metric_map;
 mod mobility;
@@ -75,6 +76,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     let mut charts = StudyCharts::default();
     amounts::bars(&study, &mut charts);
     amounts::boxes(&study, &mut charts);
+    completions::ecdfs(&study, &mut charts);
     series::series(&study, reports, &mut charts);
     pairs::fness(&study, &mut charts);
     pair_series::goodput(&study, &mut charts);

@@ -1,5 +1,6 @@
 //! Which charts a study gets, what is drawn where, and that nothing is cut or covered.
 
+mod completions;
 mod delays;
 mod lines;
 mod looks;

@@ -511,6 +511,8 @@ pub trait FlowSink {
 
     /// Events come soon: time to fetch from memory what they will change.
     fn expect_events(&self) {}
+    /// They come next: time to fetch what the memory points to that [`expect_events`](Self::expect_events) asked for.
+    fn expect_details(&self) {}
     /// A packet of direction `dir` passed: every one, with or without payload, before its meaning
     /// is known.
     fn packet(&mut self, _dir: Direction, _packet: &PacketArrival) {}

@@ -437,6 +437,16 @@ impl<'a> Packed<'a> {
         }
     }
 
+    /// The same of the ranges that it reports, once the line has come.
+    #[inline]
+    pub(super) fn expect_sacks(self) {
+        if self.line.side != Side::NOTHING
+            && let Some(sacks) = self.sack()
+        {
+            prefetch(sacks);
+        }
+    }
+
     fn ordinal(self) -> u64 {
         self.batch.first_ordinal + u64::from(self.line.after_records)
     }

@@ -6,6 +6,7 @@ use thin_vec::ThinVec;
 
 use crate::metric::Step;
 use crate::packing::{put_all, take_many};
+use crate::prefetch::{LINE_BYTES, prefetch_line};
 use crate::time::CaptureTime;
 
 /// Steps between the data packets of a flow, and between the ACKs for them: some of all, evenly
@@ -105,6 +106,13 @@ impl LiveSpacing {
         self.acks.begin(at, bytes);
     }
 
+    /// Packets and ACKs come soon: begins to fetch what they will change.
+    #[inline]
+    pub(super) fn expect(&self) {
+        self.data.expect();
+        self.acks.expect();
+    }
+
     /// The flow has ended.
     pub(super) fn take_spacing(&mut self) -> Spacing {
         Spacing {
@@ -129,6 +137,8 @@ struct Steps {
     skip: u32,
     /// One in so many is kept.
     every: u32,
+    /// How many are, which `kept` knows as well, but far away in memory.
+    len: u32,
     kept: ThinVec<Step>,
 }
 
@@ -139,6 +149,7 @@ impl Default for Steps {
             last_bytes: 0,
             skip: FIRST,
             every: 1,
+            len: 0,
             kept: ThinVec::new(),
         }
     }
@@ -162,22 +173,32 @@ impl Steps {
         self.last_at = at;
     }
 
+    /// Begins to fetch where the next step that is kept goes, and what says that there is room.
+    #[inline]
+    fn expect(&self) {
+        let first = self.kept.as_ptr();
+        prefetch_line(first.cast::<u8>().wrapping_sub(LINE_BYTES / 4));
+        prefetch_line(first.wrapping_add(self.len as usize).cast());
+    }
+
     #[inline(never)]
     fn keep(&mut self, ns: i64, bytes: u32) {
         // Longer ones, and those of clocks that step back, show no link.
         let (Ok(ns), 1..) = (u32::try_from(ns), bytes) else {
             return;
         };
-        if self.kept.len() == KEPT_MAX {
+        if self.len as usize == KEPT_MAX {
             // By an odd number, as packets often come in pairs.
             let every = THIN as usize;
             for place in 0..KEPT_MAX / every {
                 self.kept[place] = self.kept[place * every];
             }
             self.kept.truncate(KEPT_MAX / every);
+            self.len = (KEPT_MAX / every) as u32;
             self.every = self.every.saturating_mul(THIN);
         }
         self.kept.push(Step { ns, bytes });
+        self.len += 1;
         self.skip = self.every - 1;
     }
 }

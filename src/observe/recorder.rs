@@ -297,6 +297,13 @@ impl<const SEGMENTS: bool> FlowSink for LiveConnection<SEGMENTS> {
         }
     }
 
+    #[inline]
+    fn expect_details(&self) {
+        for data in self.data.iter().flatten() {
+            data.spacing.expect();
+        }
+    }
+
     // Called once a packet, and elsewhere hardly ever: a call would cost as much as its work.
     #[inline(always)]
     fn packet(&mut self, dir: Direction, packet: &PacketArrival) {

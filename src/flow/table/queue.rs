@@ -18,6 +18,12 @@ const FEW: usize = if cfg!(test) { 1 } else { 4 };
 /// Segments whose connections are looked for together.
 const TOGETHER: usize = 16;
 
+/// Connections ahead of the one that takes its segments: what takes as long as to fetch one's state, then what that
+/// points to, and at last what there is to that.
+const STATE_AHEAD: usize = 5;
+const EVENTS_AHEAD: usize = 3;
+const DETAILS_AHEAD: usize = 1;
+
 /// Segments that come next, and in what order is asked for what they need.
 #[derive(Default)]
 struct Ahead<'a> {
@@ -319,11 +325,18 @@ impl<O: Observer> ConnectionTable<O> {
         let head = &mut self.heads[index];
         if head.first_queued == NONE {
             head.first_queued = place;
+            // The first come while none is worked off.
+            if queue.connections.len() < STATE_AHEAD
+                && let Some(flow) = &self.tracked[index]
+            {
+                prefetch(&**flow);
+            }
             queue.connections.push(index as u32);
         } else {
             queue.segments[head.last_queued as usize].next = place;
         }
         head.last_queued = place;
+        packed.expect_sacks();
         queue.segments.push(Queued {
             packed,
             next: NONE,
@@ -351,21 +364,32 @@ impl<O: Observer> ConnectionTable<O> {
         }
     }
 
+    /// The connection at a place in the queue, where it has state.
+    #[inline]
+    fn waiting(&self, queue: &Queue<'_>, place: usize) -> Option<&Tracked<O::Sink>> {
+        let index = *queue.connections.get(place)?;
+        self.tracked[index as usize].as_deref()
+    }
+
+    /// Begins to fetch what the state points to of the connection at a place in the queue: the state has come.
+    #[inline]
+    fn expect_events(&self, queue: &Queue<'_>, place: usize) {
+        if let Some(flow) = self.waiting(queue, place) {
+            flow.sink.expect_events();
+            flow.connection.expect_segments();
+        }
+    }
+
     fn work_off(&mut self, queue: &mut Queue<'_>) {
-        /// Connections ahead: what takes as long as to fetch one.
-        const AHEAD: usize = 3;
+        let first = 0..EVENTS_AHEAD.min(queue.connections.len());
+        first.for_each(|place| self.expect_events(queue, place));
         for place in 0..queue.connections.len() {
-            if let Some(&next) = queue.connections.get(place + AHEAD)
-                && let Some(flow) = &self.tracked[next as usize]
-            {
-                prefetch(&**flow);
+            if let Some(flow) = self.waiting(queue, place + STATE_AHEAD) {
+                prefetch(flow);
             }
-            // What the next one's state points to, now that the state has come.
-            if let Some(&next) = queue.connections.get(place + 1)
-                && let Some(flow) = &self.tracked[next as usize]
-            {
-                flow.sink.expect_events();
-                flow.connection.expect_segments();
+            self.expect_events(queue, place + EVENTS_AHEAD);
+            if let Some(flow) = self.waiting(queue, place + DETAILS_AHEAD) {
+                flow.sink.expect_details();
             }
             self.work_off_one(queue, queue.connections[place] as usize);
         }

@@ -97,6 +97,7 @@ impl<O: Observer> ConnectionTable<O> {
         let mut next = first;
         let (taken, latest) = follow(part, direction, until, |dir, packed| {
             next += 1;
+            packed.expect_sacks();
             segments.push(Queued { packed, next, dir });
         });
         if taken > 0 {

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ccanalyze::Analysis;
-use ccanalyze::analyze::{
-    CaptureInput, Config, FnessWindow, LinkSide, PacketAnalysis, PairConfig, Watch,
-};
+#[cfg(feature = "tables")]
+use ccanalyze::analyze::LinkSide;
+use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
 use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
 #[cfg(feature = "tables")]
 use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, Window};

@@ -19,7 +19,7 @@
 //! let mut capture = CaptureReader::open(vec![source], &ReadOptions::default())?;
 //! let mut window = Window::new();
 //! while capture.read_window(&mut window)? {
-//!     for record in (0..window.len()).map(|index| window.record(index)) {
+//!     for record in window.all() {
 //!         assert_eq!((record.frame, record.at.as_ns()), (1, 1_500_000_000));
 //!         assert_eq!((record.bytes, record.original_len), (&[0xab, 0xcd][..], 60));
 //!     }

@@ -116,7 +116,7 @@ fn plain_pcap(path: &Path) -> Result<Vec<u8>, String> {
     let mut reader = CaptureReader::open(sources, &ReadOptions::default()).map_err(failed)?;
     let (mut window, mut packets, mut link) = (Window::new(), Vec::new(), 0);
     while reader.read_window(&mut window).map_err(failed)? {
-        packets.extend(window.records(0..window.len()).map(|record| {
+        packets.extend(window.all().map(|record| {
             link = record.link.0;
             Packet {
                 at_ns: record.at.as_ns(),

@@ -15,7 +15,7 @@ pub(crate) fn each(path: &Path, mut see: impl FnMut(Record<'_>)) -> Result<FileF
     let mut reader = open(path, &ReadOptions::default()).map_err(failed)?;
     let mut window = Window::new();
     while reader.read_window(&mut window).map_err(failed)? {
-        window.records(0..window.len()).for_each(&mut see);
+        window.all().for_each(&mut see);
     }
     Ok(reader.files()[0].clone())
 }
@@ -37,7 +37,7 @@ pub(crate) fn first_ns(path: &Path) -> Result<i64, String> {
     open(path, &one)
         .and_then(|mut reader| reader.read_window(&mut window))
         .map_err(|error| error.to_string())?;
-    let first = window.records(0..window.len()).next();
+    let first = window.all().next();
     let first = first.ok_or_else(|| format!("{}: is empty", path.display()))?;
     Ok(first.at.as_ns())
 }

@@ -33,7 +33,7 @@ const BATCH_PACKETS: u32 = if cfg!(test) { 7 } else { 8192 };
 /// let mut window = Window::new();
 /// let mut packets = PacketAnalysis::new("my link", Config::default());
 /// while capture.read_window(&mut window)? {
-///     for packet in (0..window.len()).map(|index| window.record(index)) {
+///     for packet in window.all() {
 ///         packets.push(packet.at, packet.link, packet.bytes, packet.original_len);
 ///     }
 /// }

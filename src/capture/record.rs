@@ -19,6 +19,14 @@ const HEADERS_BYTES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LinkType(pub u16);
 
+impl LinkType {
+    /// An Ethernet header.
+    pub const ETHERNET: Self = Self(1);
+
+    /// The IP header, of either version: what tunnels and programs that make packets have.
+    pub const RAW_IP: Self = Self(101);
+}
+
 /// One packet as the capture file holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
@@ -116,6 +124,11 @@ impl Window {
             }
             entry.record(bytes, first_frame + index as u64)
         })
+    }
+
+    /// All its records, in the order of the file.
+    pub fn all(&self) -> impl Iterator<Item = Record<'_>> {
+        self.records(0..self.len())
     }
 
     /// The record at `index`, which must be less than [`len`](Self::len).

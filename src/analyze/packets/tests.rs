@@ -43,7 +43,7 @@ fn of_packets_of(path: &Path, config: &Config) -> CaptureAnalysis {
     let mut reader = CaptureReader::open(sources, &ReadOptions::default()).unwrap();
     let mut window = Window::new();
     while reader.read_window(&mut window).unwrap() {
-        for record in window.records(0..window.len()) {
+        for record in window.all() {
             packets.push(record.at, record.link, record.bytes, record.original_len);
         }
     }

@@ -4,6 +4,27 @@
 //! order, and finds each packet of one at the next by what its headers keep: who was dropped, how
 //! long it took, what waited. Files are read as streams: their beginnings to look, then all of them
 //! side by side. What became of packets is kept in few bytes each until clocks and links are known.
+//!
+//! ```no_run
+//! use ccanalyze::path::{PathAnalysis, PathConfig, Point};
+//!
+//! let points = [Point::file("before.pcap"), Point::file("behind.pcap")];
+//! let path = PathAnalysis::of(&points, &PathConfig::default())?;
+//! let hop = &path.hops[0];
+//! for flow in hop.flows_in_order() {
+//!     let (src, dst) = (flow.key.src, flow.key.dst);
+//!     let delay_ns = flow.queue_delay.ns_quantile(0.95);
+//!     println!("{src} > {dst}: {} of {} dropped, {delay_ns:?} ns", flow.dropped_packets, flow.packets);
+//! }
+//! for way in &hop.ways {
+//!     println!("{}: {:?} bit/s, room for {:?}", way.heading, way.rate_bps, way.limit);
+//!     for drop in &way.drops {
+//!         let sender = hop.flow(drop.flow).map(|flow| flow.key.src);
+//!         println!("{} ns: from {sender:?}, {} packets waited: {}", drop.at_ns, drop.found.packets, drop.cause);
+//!     }
+//! }
+//! # Ok::<(), ccanalyze::path::PathError>(())
+//! ```
 
 mod account;
 mod aside;
@@ -235,9 +256,9 @@ pub struct Hop {
     pub bin_ns: i64,
     /// A filter chooses whose packets are told of; queue and link are those of all.
     pub is_filtered: bool,
-    /// Flows, by number; `None` where nothing can be said about one, or nobody asks for it.
+    /// Flows, by [number](Self::flow); `None` where nothing can be said about one, or nobody asks for it.
     pub flows: Vec<Option<PathFlow>>,
-    /// The way forward and the way back.
+    /// The way forward and the way back: each its own [`Heading`]'s.
     pub ways: [Way; 2],
     /// The fate of each packet; none where it was not asked for.
     pub packets: Fates,
@@ -255,6 +276,12 @@ pub struct Hop {
 }
 
 impl Hop {
+    /// The flow of this number, which drops, episodes and fates have; `None` where nothing is told of it.
+    #[must_use]
+    pub fn flow(&self, number: u32) -> Option<&PathFlow> {
+        self.flows.get(number as usize)?.as_ref()
+    }
+
     /// Flows in the order of their first packet.
     pub fn flows_in_order(&self) -> Vec<&PathFlow> {
         let mut flows: Vec<&PathFlow> = self.flows.iter().flatten().collect();

@@ -6,7 +6,7 @@ use crate::packing::{put_signed, take, take_signed};
 /// A packet on its way between two points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketFate {
-    /// Its flow: an index into the hop's flows.
+    /// Its flow: the number that [`Hop::flow`](super::Hop::flow) takes.
     pub flow: u32,
     /// Its record where it came in; `None` where it was not seen coming in.
     pub entry_frame: Option<u64>,

@@ -34,8 +34,8 @@ pub struct Point {
 impl Point {
     /// The point whose packets are in one file.
     #[must_use]
-    pub fn file(path: PathBuf) -> Self {
-        Self::files(vec![path])
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::files(vec![path.into()])
     }
 
     /// The point whose packets are in rotated files, which are ordered by time.

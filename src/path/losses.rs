@@ -10,7 +10,7 @@ use super::queue::Amount;
 pub struct DroppedPacket {
     /// When it came in, by the first point's clock, in ns.
     pub at_ns: i64,
-    /// Its flow: an index into the hop's flows.
+    /// Its flow: the number that [`Hop::flow`](super::Hop::flow) takes.
     pub flow: u32,
     /// Its record at the point where it came in.
     pub frame: u64,

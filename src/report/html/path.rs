@@ -233,7 +233,7 @@ fn losers(hop: &Hop, episode: &Episode) -> String {
     let mut flows = episode.flows.clone();
     flows.sort_by_key(|&(flow, drops)| (Reverse(drops), flow));
     let named = flows.iter().take(LOSERS_MAX).filter_map(|&(flow, drops)| {
-        let flow = hop.flows.get(flow as usize)?.as_ref()?;
+        let flow = hop.flow(flow)?;
         let ends = ends(&flow.key).join(" → ");
         Some(format!("{ends}: {}", grouped(drops)))
     });

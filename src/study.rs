@@ -3,6 +3,30 @@
 //! A manifest names runs, labels and conditions; with the files that are there it
 //! becomes a [`StudyPlan`]; carried out, that becomes [`StudyResults`]: runs, flows and groups as
 //! plain data, from which tables and charts are made. [`draft`] drafts a manifest from files.
+//!
+//! ```
+//! use ccanalyze::analyze::Watch;
+//! use ccanalyze::study::{Metric, SampleKind, StudyPlan};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let manifest = folder.path().join("study.toml");
+//! # let captures = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/captures");
+//! # let text = format!("[study]\nname = 'losses'\nfolder = '{captures}'\ngroup_by = ['what']\n[[runs]]\nfiles = '{{what}}-loss.pcap.zst'\n");
+//! # std::fs::write(&manifest, text)?;
+//! let plan = StudyPlan::read(&manifest)?;
+//! // Without a folder that remembers what runs came to.
+//! let results = plan.carry_out(None, &Watch::default());
+//! assert!(results.runs.iter().all(|run| run.error.is_none()));
+//! let groups = results.groups.iter();
+//! for group in groups.filter(|group| (group.metric, group.kind) == (Metric::GoodputBps, SampleKind::Run)) {
+//!     for (label, value) in results.labels_of(group) {
+//!         print!("{} = {}, ", label.name, value.map_or("-", |value| value.text()));
+//!     }
+//!     let goodput = &group.statistics;
+//!     println!("{} runs: {} bit/s", goodput.n, goodput.mean);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cache;
 mod compare;

@@ -3,6 +3,7 @@
 mod reserved;
 
 use std::cmp::Ordering;
+use std::fmt;
 
 pub use reserved::RESERVED;
 
@@ -125,6 +126,13 @@ pub struct LabelValue {
     place: ValuePlace,
     /// Those of the others.
     further: Vec<ValuePlace>,
+}
+
+/// As [`text`](LabelValue::text).
+impl fmt::Display for LabelValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
 }
 
 /// Where a value stands among others, as far as its text does not say.

@@ -47,6 +47,15 @@ pub struct StudyResults {
 }
 
 impl StudyResults {
+    /// The labels that make the groups, each with the value that a group has of it.
+    pub fn labels_of<'a>(
+        &'a self,
+        group: &'a Group,
+    ) -> impl Iterator<Item = (&'a Label, Option<&'a LabelValue>)> {
+        let labels = self.group_by.iter().map(|&place| &self.labels[place]);
+        labels.zip(group.key.iter().map(Option::as_ref))
+    }
+
     /// Whether labels do not tell the groups of this kind and metric: some have the same ones, and differ by the flows
     /// of their runs.
     #[must_use]

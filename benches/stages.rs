@@ -209,9 +209,9 @@ fn tracking(criterion: &mut Criterion) {
                         for segment in segments {
                             table.on_segment(segment);
                         }
-                        let recorder = table.finish().0;
+                        let mut recorder = table.finish().0;
                         recorder
-                            .connections
+                            .take_ended()
                             .iter()
                             .map(|one| one.flows().count())
                             .sum::<usize>()

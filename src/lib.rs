@@ -1,7 +1,7 @@
 //! Goodput, latency, loss, reordering and fairness of TCP flows, from packet captures.
 //!
-//! A flow is one direction of a connection. What each number means, its unit and its source, is in METRICS.md, whose
-//! ids (G1, R2, ...) the documentation of types and functions refers to.
+//! A flow is one direction of a connection. What each number means, its unit and its source, is in
+//! [METRICS.md](definitions), whose ids (G1, R2, ...) the documentation of types and functions refers to.
 //!
 //! ```
 //! use ccanalyze::Analysis;
@@ -29,10 +29,10 @@
 //! | many captures | a few numbers of each | [`Analysis::each`], which holds no more of them than there are threads |
 //! | packets | results of flows, pairs, as of a capture that holds them | [`analyze::PacketAnalysis`] |
 //! | packets | to hear of round trips, repeats, ACKs as they come | [`analyze::Engine`] with a [`flow::Observer`] and its [`event::FlowSink`] |
+//! | packets that go on without end | results of flows as these end | [`analyze::Engine`] with an [`observe::Recorder`] |
 //! | captures | records, or decoded headers, alone | [`capture::CaptureReader`], [`decode::decode`] |
 //! | captures before and behind a queue | drops and delays of each packet | [`path::PathAnalysis`] |
 //! | numbers of one's own | fairness, balance, intervals, tests | [`metric`]: pure functions |
-//!
 //! | results | data frames (feature `tables`) | `table::RunTables`; `table::polars` is the library of their types |
 //! | data frames | files of tables | `report::tables` |
 //! | results | charts, as PNG and SVG (feature `charts`) | `report::chart::draw_all`, or `for_each_chart` |
@@ -82,6 +82,11 @@ pub mod study;
 pub mod table;
 pub mod time;
 pub mod track;
+
+/// The page that documentation refers to by ids, METRICS.md, to be read beside it.
+#[cfg(doc)]
+#[doc = include_str!("../METRICS.md")]
+pub mod definitions {}
 
 pub use analyze::Analysis;
 

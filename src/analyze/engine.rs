@@ -12,8 +12,10 @@ use crate::time::CaptureTime;
 /// Single-threaded and without I/O. The command runs the same state machines, spread over cores. Packets of UDP are
 /// counted as skipped: they have no state that could be told.
 ///
-/// The only clock is that of the packets: a connection that is silent ends when a later packet, of any, shows it. Of
-/// connections of one packet, or of a SYN and its answer, nothing is told before more comes, or they end. Memory
+/// The only clock is that of the packets: a connection that is silent ends when a later packet, of any, or
+/// [`pass_time`](Self::pass_time) shows it. That takes a minute and some seconds longer than [`ConnectionLimits`] say, as a
+/// single packet may have an absurd time. Who wants the numbers of connections as they end has an observer in
+/// [`Recorder`](crate::observe::Recorder). Of connections of one packet, or of a SYN and its answer, nothing is told before more comes, or they end. Memory
 /// follows the connections that are alive: [`ConnectionLimits`] bound these and what is remembered of each, and what
 /// the observer and its sinks keep is up to them. A sink that needs what all share holds a reference to it of its own.
 ///
@@ -57,7 +59,6 @@ use crate::time::CaptureTime;
 ///     bytes
 /// }
 ///
-/// const RAW_IP: LinkType = LinkType(101);
 /// let mut engine = Engine::new(All::default());
 /// for (ms, bytes) in [
 ///     (0, packet(false, 1, 1, b"data")),
@@ -65,7 +66,7 @@ use crate::time::CaptureTime;
 ///     (30, packet(false, 5, 1, b"more")),
 ///     (55, packet(true, 1, 9, b"")),
 /// ] {
-///     engine.push(CaptureTime::from_ns(ms * 1_000_000), RAW_IP, &bytes, bytes.len() as u32);
+///     engine.push(CaptureTime::from_ns(ms * 1_000_000), LinkType::RAW_IP, &bytes, bytes.len() as u32);
 /// }
 /// // What there is so far: the connection is still alive, so its sink has not come back.
 /// assert_eq!((engine.facts().records, engine.connections(), engine.observer().0.len()), (4, 1, 0));
@@ -143,6 +144,12 @@ impl<O: Observer> Engine<O> {
         }
     }
 
+    /// Nothing passed until `at`: ends the connections that a packet of that time would have shown to be over. For live
+    /// captures, whose link may fall silent; call it every few seconds, as one call counts for 60 s at most.
+    pub fn pass_time(&mut self, at: CaptureTime) {
+        self.table.pass_time(at);
+    }
+
     /// The observer, while packets still come.
     #[must_use]
     pub fn observer(&self) -> &O {
@@ -190,4 +197,83 @@ pub struct EngineFacts {
     pub skipped: Tally,
     /// What limits took away: who has an observer that gives up nothing by itself learns here whether all is there.
     pub table: TableFacts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::Flow;
+    use crate::observe::{RecordConfig, Recorder};
+
+    const S: i64 = 1_000_000_000;
+
+    /// A packet of 10.0.0.1:80 > 10.0.0.2:1024 with 4 bytes of payload and, `last`, the FIN; or the answer.
+    fn packet(answer: bool, seq: u32, ack: u32, last: bool) -> Vec<u8> {
+        let payload: &[u8] = if answer { b"" } else { b"data" };
+        let mut bytes = vec![0x45, 0, 0, 40 + payload.len() as u8, 0, 0, 0x40, 0, 64, 6];
+        bytes.extend([0, 0]);
+        let (a, b) = ([10, 0, 0, 1, 0, 80], [10, 0, 0, 2, 4, 0]);
+        let (src, dst) = if answer { (b, a) } else { (a, b) };
+        bytes.extend([&src[..4], &dst[..4], &src[4..], &dst[4..]].concat());
+        bytes.extend([seq.to_be_bytes(), ack.to_be_bytes()].concat());
+        bytes.extend([0x50, 0x10 | u8::from(last), 1, 0, 0, 0, 0, 0]);
+        bytes.extend(payload);
+        bytes
+    }
+
+    fn push(engine: &mut Engine<Recorder<false>>, at: i64, bytes: &[u8]) {
+        let len = bytes.len() as u32;
+        engine.push(CaptureTime::from_ns(at), LinkType::RAW_IP, bytes, len);
+    }
+
+    #[test]
+    fn connections_end_on_a_silent_link_and_are_told_of_once() {
+        let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
+        push(&mut engine, S, &packet(false, 1, 1, false));
+        push(&mut engine, S + 20, &packet(true, 1, 5, false));
+        push(&mut engine, 2 * S, &packet(false, 5, 1, true));
+        push(&mut engine, 2 * S + 20, &packet(true, 1, 10, true));
+        push(&mut engine, 2 * S + 30, &packet(true, 2, 10, false));
+        assert!(engine.observer_mut().take_ended().is_empty());
+        let limits = ConnectionLimits::of_all();
+        let soon = 2 * S + limits.linger_ns;
+        engine.pass_time(CaptureTime::from_ns(soon));
+        assert_eq!(engine.connections(), 1, "one instant may be absurd");
+        for later in 1..=8 {
+            engine.pass_time(CaptureTime::from_ns(soon + later * 10 * S));
+        }
+        assert_eq!(engine.connections(), 0);
+        let ended = engine.observer_mut().take_ended();
+        let flows: Vec<_> = ended.iter().flat_map(|one| one.flows()).collect();
+        assert_eq!((flows.len(), flows[0].payload_bytes()), (1, 8));
+        let goodput_bps = Flow::of_record(flows[0]).goodput_bps();
+        assert_eq!(goodput_bps.map(f64::round), Some(64.0));
+        assert!(engine.finish().0.take_ended().is_empty());
+    }
+
+    #[test]
+    fn what_was_taken_out_is_of_no_account_to_what_follows() {
+        let config = RecordConfig {
+            curves: true,
+            time_sequence: true,
+            ..RecordConfig::default()
+        };
+        let mut engine = Engine::new(Recorder::new(config));
+        for round in 0..3 {
+            // Too long after the connection before to be of it.
+            let at = round * 10_000 * S;
+            push(&mut engine, at, &packet(false, 1, 1, false));
+            push(&mut engine, at + 20, &packet(true, 1, 5, false));
+            push(&mut engine, at + 30, &packet(false, 5, 1, false));
+            assert_eq!(
+                engine.observer_mut().take_ended().len(),
+                usize::from(round > 0)
+            );
+        }
+        let mut recorder = engine.finish().0;
+        let last = recorder.take_ended();
+        assert_eq!(recorder.comparable().count(), 0);
+        let flow = last[0].flows().next();
+        assert!(flow.is_some_and(|flow| flow.time_sequence().is_some()));
+    }
 }

@@ -46,6 +46,17 @@ impl<'a> Flow<'a> {
         })
     }
 
+    /// A flow that was recorded apart from a capture, of which nothing is known: its connection counts as the first, and
+    /// its clock as fine as its times.
+    #[must_use]
+    pub fn of_record(record: FlowRecord<'a>) -> Self {
+        Self {
+            connection_id: 0,
+            record,
+            within: OfCapture::default(),
+        }
+    }
+
     /// Whether it is of one size class with a flow of `largest` payload bytes, at least one hundredth of
     /// that: requests of a few bytes do not compete with the downloads they ask for, and charts do
     /// not show them.

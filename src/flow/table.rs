@@ -324,6 +324,11 @@ impl<O: Observer> ConnectionTable<O> {
         }
     }
 
+    /// Time has come to `at` without a segment of this shard: ends what a segment would have shown to be over by then.
+    pub fn pass_time(&mut self, at: CaptureTime) {
+        self.keep_house(at);
+    }
+
     /// The connection of a segment, and the segment's `direction` in it.
     #[inline]
     fn find(

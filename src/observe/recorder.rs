@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::BIN_NS;
 use super::dispersion::LiveSpacing;
 use super::live_series::{LiveSeries, bin_of, span_of};
 use super::payload_curve::PayloadCurve;
@@ -31,7 +32,7 @@ pub struct RecordConfig {
     pub origin: CaptureTime,
     /// Length of a bin, in ns.
     pub bin_ns: i64,
-    /// Bins of a flow; those that come later are not kept.
+    /// Bins of a flow, at least 1; those that come later are not kept.
     pub bins_max: u32,
     /// Keep the curves that pairs of flows are compared by.
     pub curves: bool,
@@ -40,20 +41,70 @@ pub struct RecordConfig {
     /// Keep how far apart the data packets of each flow are.
     pub gaps: bool,
     /// Grows by the memory that new parts of the curves take, and shrinks by that of those that are dropped when their
-    /// flow ends, in bytes; wraps around.
+    /// flow ends, in bytes; wraps around. For who prunes curves: others leave it at its default.
     pub curve_growth: Arc<AtomicUsize>,
 }
 
+impl Default for RecordConfig {
+    /// Counts and distributions alone: one bin a flow, which begin with the epoch, no curves, sequences and gaps.
+    fn default() -> Self {
+        Self {
+            origin: CaptureTime::from_ns(0),
+            bin_ns: BIN_NS,
+            bins_max: 1,
+            curves: false,
+            time_sequence: false,
+            gaps: false,
+            curve_growth: Arc::default(),
+        }
+    }
+}
+
 /// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
+///
+/// With an [`Engine`](crate::analyze::Engine) it makes a monitor, which tells of connections as they end and holds no
+/// more than those that are alive:
+///
+/// ```
+/// use ccanalyze::analyze::{Engine, Flow};
+/// # use ccanalyze::capture::{CaptureReader, ReadOptions, Window};
+/// use ccanalyze::observe::{RecordConfig, Recorder};
+///
+/// let mut told = 0;
+/// let mut tell = |recorder: &mut Recorder<false>| {
+///     for connection in recorder.take_ended() {
+///         for flow in connection.flows().map(Flow::of_record) {
+///             let (src, dst) = flow.ends();
+///             let rtt_ns = flow.summary().rtt.ns_quantile(0.5);
+///             println!("{src} > {dst}: {:?} bit/s, {rtt_ns:?} ns", flow.goodput_bps());
+///             told += 1;
+///         }
+///     }
+/// };
+/// let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
+/// # let source = std::path::PathBuf::from("testdata/captures/port-reuse-loss.pcap.zst").into();
+/// # let mut capture = CaptureReader::open(vec![source], &ReadOptions::default())?;
+/// # let mut window = Window::new();
+/// # while capture.read_window(&mut window)? {
+/// # for packet in window.all() {
+/// engine.push(packet.at, packet.link, packet.bytes, packet.original_len);
+/// tell(engine.observer_mut());
+/// # }
+/// # }
+/// // The packets have ended, and with them what was alive.
+/// tell(&mut engine.finish().0);
+/// assert!(told > 2);
+/// # Ok::<(), ccanalyze::capture::CaptureError>(())
+/// ```
 #[derive(Debug)]
 pub struct Recorder<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
-    /// Connections with payload, in no particular order.
-    pub connections: Vec<Box<ConnectionRecord>>,
-    /// First records of the connections without payload: they count in `connection_id`.
-    pub silent: Vec<u64>,
+    /// Connections with payload that have ended, in no particular order.
+    pub(crate) connections: Vec<Box<ConnectionRecord>>,
+    /// First records of the ended connections without payload: they count in `connection_id`.
+    pub(crate) silent: Vec<u64>,
     /// Payload bytes below which a flow that has ended cannot be among the largest any more.
-    pub curve_floor_bytes: u64,
+    pub(crate) curve_floor_bytes: u64,
     /// Places of the connections of which a flow may be among the largest: to look through all others, time and again,
     /// would take longer the longer the capture is.
     pub(super) comparable: Vec<u32>,
@@ -82,6 +133,18 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             packer: Packer::default(),
             bin: CaptureTime::MAX..CaptureTime::MIN,
         }
+    }
+
+    /// Takes out the connections with payload that have ended, in no particular order, and forgets those without.
+    ///
+    /// Of flows that were taken out before no more is known: each time the largest one keeps its time sequence, where
+    /// these are wanted.
+    pub fn take_ended(&mut self) -> Vec<Box<ConnectionRecord>> {
+        self.silent.clear();
+        self.comparable.clear();
+        self.kept_bytes = 0;
+        self.largest = None;
+        take(&mut self.connections)
     }
 
     #[cold]

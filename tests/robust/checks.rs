@@ -83,7 +83,7 @@ fn read(
                 continue;
             }
         }
-        for record in (0..window.len()).map(|index| window.record(index)) {
+        for record in window.all() {
             let sum = record.bytes.iter().map(|&byte| u64::from(byte)).sum();
             outcome.records.push((
                 record.frame,
@@ -251,7 +251,7 @@ fn push(packets: &[Packet]) -> (usize, Vec<String>) {
     assert_eq!(facts.records, packets.len() as u64);
     assert_eq!(facts.skipped.total(), 0);
     assert_eq!(facts.table, TableFacts::default());
-    let connections = &mut recorder.connections;
+    let mut connections = recorder.take_ended();
     connections.sort_by_key(|connection| connection.identity.first_ordinal);
     let flows: Vec<_> = connections.iter().flat_map(|each| each.flows()).collect();
     let texts = flows

@@ -13,7 +13,7 @@ mod output;
 pub mod study;
 pub mod tables;
 #[cfg(feature = "cli")]
-pub mod terminal;
+pub(crate) mod terminal;
 
 use std::io;
 use std::path::PathBuf;

@@ -8,7 +8,7 @@ mod delays;
 mod lengths;
 mod nothing;
 mod pairs;
-pub mod path;
+pub(crate) mod path;
 mod queues;
 mod rotated;
 mod runs;
@@ -36,7 +36,7 @@ pub(super) use delays::{delay, delays};
 use nothing::nothing_found;
 pub(super) use pairs::compared;
 use rotated::parts_of_one;
-pub use studies::study_warnings;
+pub(crate) use studies::study_warnings;
 use tables::{add_names, flows_table};
 use text::{gathered, printable, without_numbers};
 use warnings::{damaged, doubt, is_mostly_silent, overlap, timeless};
@@ -46,7 +46,7 @@ pub(super) use warnings::{given_up, put_away, repairs, warnings};
 const FLOWS_SHOWN: usize = 20;
 
 /// Prints a message for the user, who reads standard error.
-pub fn say(message: &str) {
+pub(crate) fn say(message: &str) {
     let text = line(message, HAS_PROGRESS.load(Ordering::Relaxed));
     // Where standard error cannot be written to there is nobody to tell.
     let _ = io::stderr().write_all(text.as_bytes());
@@ -57,7 +57,7 @@ static HAS_PROGRESS: AtomicBool = AtomicBool::new(false);
 
 /// Notes whether a line of standard error shows how far a run is: messages take its place, and it
 /// comes again below them.
-pub fn note_progress(is_shown: bool) {
+pub(crate) fn note_progress(is_shown: bool) {
     HAS_PROGRESS.store(is_shown, Ordering::Relaxed);
 }
 
@@ -69,14 +69,14 @@ fn line(message: &str, has_progress: bool) -> String {
 
 /// Prints a result to standard output; whether that could be done. Says why not.
 #[must_use]
-pub fn print(text: &str) -> bool {
+pub(crate) fn print(text: &str) -> bool {
     let mut out = io::stdout();
     let text = printable(text);
     was_printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Whether what was to be printed was; says why not.
-pub fn was_printed(outcome: io::Result<()>) -> bool {
+pub(crate) fn was_printed(outcome: io::Result<()>) -> bool {
     match outcome {
         Ok(()) => true,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -94,7 +94,7 @@ pub fn was_printed(outcome: io::Result<()>) -> bool {
 
 /// Prints which runs of a study failed and are left out, and what others lack; also when the rest
 /// is quiet.
-pub fn report_runs(results: &StudyResults) {
+pub(crate) fn report_runs(results: &StudyResults) {
     for run in &results.runs {
         if let Some(error) = &run.error {
             say(&format!("error: {}: left out: {error}", run.name));
@@ -115,7 +115,7 @@ pub(super) fn lacks(run: &StudyRun) -> Vec<String> {
 
 /// Prints what a study was made of, and where it is.
 #[must_use]
-pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> bool {
+pub(crate) fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> bool {
     let failed = results
         .runs
         .iter()
@@ -149,12 +149,12 @@ pub fn summarise_study(results: &StudyResults, folder: &Path, files: usize) -> b
 }
 
 /// Prints an error with all its causes, on one line.
-pub fn complain(error: &anyhow::Error) {
+pub(crate) fn complain(error: &anyhow::Error) {
     say(&format!("error: {}", with_causes(error.as_ref())));
 }
 
 /// Prints a line a capture, what went wrong, and the largest flows; whether that could be done.
-pub fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> bool {
+pub(crate) fn summarise(analysis: &Analysis, config: &Config, written: &[PathBuf]) -> bool {
     let mut text = String::new();
     let several = analysis.captures.len() > 1;
     for (index, capture) in analysis.captures.iter().enumerate() {
@@ -183,7 +183,7 @@ fn written_line(written: &[PathBuf]) -> String {
 /// Prints what kept captures from being read to their end; also when the rest is quiet.
 ///
 /// A name that is no file may be meant as one of `commands`.
-pub fn report_damage(analysis: &Analysis, commands: &[String]) {
+pub(crate) fn report_damage(analysis: &Analysis, commands: &[String]) {
     for (place, capture) in analysis.captures.iter().enumerate() {
         // A command is the first word.
         let commands = if place == 0 { commands } else { &[] };
@@ -213,7 +213,11 @@ fn called(capture: &CaptureAnalysis) -> String {
 }
 
 /// Prints what is wrong with a capture of these `files`, and what to do about it.
-pub fn say_capture_errors(errors: &[CaptureError], commands: &[String], files: &[FileFacts]) {
+pub(crate) fn say_capture_errors(
+    errors: &[CaptureError],
+    commands: &[String],
+    files: &[FileFacts],
+) {
     for error in errors {
         let (doubt, hint) = (doubt(error, files), hint(error, commands));
         say(&format!("error: {error}{doubt}{hint}"));
@@ -264,7 +268,7 @@ fn hint(error: &CaptureError, commands: &[String]) -> Cow<'static, str> {
 }
 
 /// Prints what bears on the numbers of each capture, and on which.
-pub fn warn(analysis: &Analysis, config: &Config) {
+pub(crate) fn warn(analysis: &Analysis, config: &Config) {
     let of_captures = analysis.captures.iter();
     let all = of_captures.flat_map(|capture| {
         let said = warnings(capture, config).into_iter();
@@ -498,7 +502,7 @@ pub(super) fn grouped(number: u64) -> String {
 
 /// Whether a progress bar would be seen.
 #[must_use]
-pub fn progress_is_seen() -> bool {
+pub(crate) fn progress_is_seen() -> bool {
     std::io::stderr().is_terminal()
 }
 

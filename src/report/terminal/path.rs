@@ -18,7 +18,7 @@ use crate::path::{
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
-pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
+pub(crate) fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
     for (number, hop) in analysis.hops.iter().enumerate() {
         // The point between two hops is of both.
         let facts = &hop.facts[usize::from(number > 0)..];
@@ -39,7 +39,7 @@ pub fn warn(analysis: &PathAnalysis, config: &PathConfig, quiet: bool) {
 
 /// Prints a paragraph for each hop, and its largest flows; whether that could be done.
 #[must_use]
-pub fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) -> bool {
+pub(crate) fn summarise(analysis: &PathAnalysis, config: &PathConfig, written: &[PathBuf]) -> bool {
     let mut text = String::new();
     for hop in &analysis.hops {
         text.push_str(&summary(hop, config));

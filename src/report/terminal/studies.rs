@@ -25,7 +25,7 @@ use super::{counted, rate};
 /// The warnings of a study, in the order in which they are printed and stand on its page: what makes its results other than they are meant, and
 /// what its manifest names and no run has.
 #[must_use]
-pub fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
+pub(crate) fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<String> {
     let mut said = flows_without_a_label(plan, results);
     said.extend(captured(results));
     let of_results = [

@@ -14,10 +14,10 @@ use crate::time::CaptureTime;
 ///
 /// The only clock is that of the packets: a connection that is silent ends when a later packet, of any, or
 /// [`pass_time`](Self::pass_time) shows it. That takes a minute and some seconds longer than [`ConnectionLimits`] say, as a
-/// single packet may have an absurd time. Who wants the numbers of connections as they end has an observer in
-/// [`Recorder`](crate::observe::Recorder). Of connections of one packet, or of a SYN and its answer, nothing is told before more comes, or they end. Memory
-/// follows the connections that are alive: [`ConnectionLimits`] bound these and what is remembered of each, and what
-/// the observer and its sinks keep is up to them. A sink that needs what all share holds a reference to it of its own.
+/// single packet may have an absurd time. Of connections of one packet, or of a SYN and its answer, nothing is told before
+/// more comes, or they end. Memory follows the connections that are alive: [`ConnectionLimits`] bound these and what is
+/// remembered of each, and what the observer and its sinks keep is up to them. A sink that needs what all share holds a
+/// reference to it of its own.
 ///
 /// ```
 /// use ccanalyze::analyze::Engine;
@@ -73,6 +73,41 @@ use crate::time::CaptureTime;
 /// let (all, facts) = engine.finish();
 /// assert_eq!(all.0, [20_000_000, 25_000_000]);
 /// assert_eq!((facts.records, facts.skipped.total()), (4, 0));
+/// ```
+///
+/// Who wants the numbers of flows as these end has an observer in [`Recorder`](crate::observe::Recorder). What was taken
+/// out of it is no more held:
+///
+/// ```
+/// use ccanalyze::analyze::{Engine, Flow};
+/// # use ccanalyze::capture::{CaptureReader, ReadOptions, Window};
+/// use ccanalyze::observe::{RecordConfig, Recorder};
+///
+/// let mut told = 0;
+/// let mut tell = |recorder: &mut Recorder<false>| {
+///     for connection in recorder.take_ended() {
+///         for flow in connection.flows().map(Flow::of_record) {
+///             let (src, dst) = flow.ends();
+///             let rtt_ns = flow.summary().rtt.ns_quantile(0.5);
+///             println!("{src} > {dst}: {:?} bit/s, {rtt_ns:?} ns", flow.goodput_bps());
+///             told += 1;
+///         }
+///     }
+/// };
+/// let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
+/// # let source = std::path::PathBuf::from("testdata/captures/port-reuse-loss.pcap.zst").into();
+/// # let mut capture = CaptureReader::open(vec![source], &ReadOptions::default())?;
+/// # let mut window = Window::new();
+/// # while capture.read_window(&mut window)? {
+/// # for packet in window.all() {
+/// engine.push(packet.at, packet.link, packet.bytes, packet.original_len);
+/// tell(engine.observer_mut());
+/// # }
+/// # }
+/// // The packets have ended, and with them what was alive.
+/// tell(&mut engine.finish().0);
+/// assert!(told > 2);
+/// # Ok::<(), ccanalyze::capture::CaptureError>(())
 /// ```
 pub struct Engine<O: Observer> {
     options: DecodeOptions,

@@ -62,40 +62,7 @@ impl Default for RecordConfig {
 
 /// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
 ///
-/// With an [`Engine`](crate::analyze::Engine) it makes a monitor, which tells of connections as they end and holds no
-/// more than those that are alive:
-///
-/// ```
-/// use ccanalyze::analyze::{Engine, Flow};
-/// # use ccanalyze::capture::{CaptureReader, ReadOptions, Window};
-/// use ccanalyze::observe::{RecordConfig, Recorder};
-///
-/// let mut told = 0;
-/// let mut tell = |recorder: &mut Recorder<false>| {
-///     for connection in recorder.take_ended() {
-///         for flow in connection.flows().map(Flow::of_record) {
-///             let (src, dst) = flow.ends();
-///             let rtt_ns = flow.summary().rtt.ns_quantile(0.5);
-///             println!("{src} > {dst}: {:?} bit/s, {rtt_ns:?} ns", flow.goodput_bps());
-///             told += 1;
-///         }
-///     }
-/// };
-/// let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
-/// # let source = std::path::PathBuf::from("testdata/captures/port-reuse-loss.pcap.zst").into();
-/// # let mut capture = CaptureReader::open(vec![source], &ReadOptions::default())?;
-/// # let mut window = Window::new();
-/// # while capture.read_window(&mut window)? {
-/// # for packet in window.all() {
-/// engine.push(packet.at, packet.link, packet.bytes, packet.original_len);
-/// tell(engine.observer_mut());
-/// # }
-/// # }
-/// // The packets have ended, and with them what was alive.
-/// tell(&mut engine.finish().0);
-/// assert!(told > 2);
-/// # Ok::<(), ccanalyze::capture::CaptureError>(())
-/// ```
+/// With an [`Engine`](crate::analyze::Engine) it makes a monitor, by the second example there.
 #[derive(Debug)]
 pub struct Recorder<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
@@ -135,10 +102,8 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
         }
     }
 
-    /// Takes out the connections with payload that have ended, in no particular order, and forgets those without.
-    ///
-    /// Of flows that were taken out before no more is known: each time the largest one keeps its time sequence, where
-    /// these are wanted.
+    /// Takes out the connections with payload that have ended, in no particular order, and forgets those without. What
+    /// was taken out before is of no account: each time the largest flow has its time sequence, where these are wanted.
     pub fn take_ended(&mut self) -> Vec<Box<ConnectionRecord>> {
         self.silent.clear();
         self.comparable.clear();

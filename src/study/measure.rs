@@ -235,9 +235,9 @@ fn largest_bytes(capture: &CaptureAnalysis) -> Option<u64> {
 /// The flows that count, in the order of their first payload, and how many do not.
 fn counted(capture: &CaptureAnalysis, min_flow_bytes: Option<u64>) -> (Vec<Flow<'_>>, u64) {
     let largest = largest_bytes(capture).unwrap_or(0);
-    let counts = |flow: &Flow<'_>| {
-        let bytes = flow.payload_bytes();
-        min_flow_bytes.map_or(bytes >= largest.div_ceil(100), |least| bytes >= least)
+    let counts = |flow: &Flow<'_>| match min_flow_bytes {
+        Some(least) => flow.payload_bytes() >= least,
+        None => flow.counts_beside(largest),
     };
     let mut flows: Vec<Flow<'_>> = capture.flows().filter(counts).collect();
     let left_out = (capture.flows().count() - flows.len()) as u64;

@@ -306,22 +306,26 @@ impl CaptureReader {
     }
 
     /// Bytes of the input files consumed so far: compressed bytes where a file is compressed.
+    #[must_use]
     pub fn bytes_consumed(&self) -> u64 {
         self.progress.bytes_consumed()
     }
 
     /// Size of all input files together, in bytes; `None` when one of them is a pipe.
+    #[must_use]
     pub fn bytes_total(&self) -> Option<u64> {
         self.progress.bytes_total()
     }
 
     /// A handle that other threads can watch the reading with.
+    #[must_use]
     pub fn progress(&self) -> Progress {
         self.progress.clone()
     }
 
     /// What is known of each file so far, in reading order: [`Window::file`] is an index into it.
     /// A file's facts are complete once a window of a later file, an error or the end was returned.
+    #[must_use]
     pub fn files(&self) -> &[FileFacts] {
         &self.facts
     }

@@ -171,6 +171,7 @@ pub fn unknown_link(record: &Record<'_>) -> LinkType {
 
 /// [`decode`], which also gives the innermost IP packet, whatever that carries. `None` where the
 /// record has no whole IP header.
+#[must_use]
 pub fn decode_packet(
     record: &Record<'_>,
     ordinal: u64,

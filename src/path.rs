@@ -283,6 +283,7 @@ impl Hop {
     }
 
     /// Flows in the order of their first packet.
+    #[must_use]
     pub fn flows_in_order(&self) -> Vec<&PathFlow> {
         let mut flows: Vec<&PathFlow> = self.flows.iter().flatten().collect();
         flows.sort_by_key(|flow| (flow.first_ns, flow.key));
@@ -297,17 +298,20 @@ impl Hop {
     }
 
     /// Whether the clocks were corrected.
+    #[must_use]
     pub fn clock_is_fixed(&self) -> bool {
         self.clock != Clock::default()
     }
 
     /// Whether a clock was seen to be set in the middle, and that was corrected.
+    #[must_use]
     pub fn clock_is_set(&self) -> bool {
         let estimate = self.clock_estimate.as_ref();
         self.clock_is_fixed() && estimate.is_some_and(|estimate| !estimate.steps.is_empty())
     }
 
     /// The smallest delay, in ns, where packets left before they came in by the clocks as they are taken.
+    #[must_use]
     pub fn negative_delays(&self) -> Option<i64> {
         let least = self
             .flows
@@ -328,6 +332,7 @@ impl Hop {
     }
 
     /// What the reader must know, as names.
+    #[must_use]
     pub fn quality(&self) -> Vec<&'static str> {
         let any = |of: fn(&PointFacts) -> u64| self.facts.iter().any(|facts| of(facts) > 0);
         let count = |of: fn(&PathFlow) -> u64| self.flows.iter().flatten().map(of).sum::<u64>();

@@ -215,6 +215,7 @@ impl TimeResolution {
     pub const NANOSECONDS: Self = Self::PowerOfTen(9);
 
     /// Length of one step, in nanoseconds; below 1 when finer than a nanosecond.
+    #[must_use]
     pub fn step_ns(self) -> f64 {
         match self {
             Self::PowerOfTen(digits) => 1e9 / 10f64.powi(i32::from(digits)),

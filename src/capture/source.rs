@@ -93,11 +93,13 @@ impl Progress {
     }
 
     /// Bytes of the input files read so far; compressed bytes where a file is compressed.
+    #[must_use]
     pub fn bytes_consumed(&self) -> u64 {
         self.consumed.load(Ordering::Relaxed)
     }
 
     /// Size of all input files together, in bytes; `None` when one of them is a pipe.
+    #[must_use]
     pub fn bytes_total(&self) -> Option<u64> {
         self.total
     }

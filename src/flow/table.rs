@@ -149,6 +149,7 @@ pub trait Observer {
     }
     /// Memory that what is kept of a connection in so many parts that are [apart](Self::is_apart), and of so many
     /// segments, will take, in bytes: without what can be given up, and that.
+    #[must_use]
     fn expected_bytes(_parts: usize, _segments: usize) -> (usize, usize) {
         (0, 0)
     }

@@ -96,6 +96,7 @@ impl PackedReach {
 
 /// What a mark stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum MarkKind {
     /// A retransmission for a copy lost between sender and vantage point.
     LostUpstream,

@@ -28,6 +28,7 @@ pub struct DroppedPacket {
 
 /// Why a packet was dropped, as far as the queue that it met tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum DropCause {
     /// The queue was full.
     Full,
@@ -54,6 +55,7 @@ shown_by_name!(DropCause);
 
 /// What pattern the drops make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DropPattern {
     /// Most were at a full queue: drop-tail.
     Tail,

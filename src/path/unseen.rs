@@ -20,6 +20,7 @@ pub struct Unseen {
 
 /// What capture filters tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnseenKind {
     /// TCP, which a filter such as `udp` leaves out.
     Tcp,

@@ -51,6 +51,7 @@ pub struct MeasuredTable {
 
 /// Where a table came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum MeasuredFormat {
     /// Text with a header line; separated by comma, semicolon or tab.
     Csv,

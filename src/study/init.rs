@@ -34,6 +34,7 @@ const NAMED_MAX: usize = 12;
 
 /// Why no manifest could be drafted.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DraftError {
     /// The folder cannot be read.
     #[error(

@@ -42,6 +42,7 @@ pub(crate) const VARIANTS: [&str; 5] = ["cca", "variant", "tcp", "algorithm", "c
 
 /// A built-in report and what it needs to know.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ReportPlan {
     /// One TCP variant beside others, over access networks and buffers.
     AccessNetwork {

@@ -10,6 +10,7 @@ const EXACT_MAX: usize = 20;
 
 /// A test of two samples, two-sided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PairTest {
     /// Do the means differ? Welch's t, for groups of unlike variance.
     WelchT,

@@ -15,6 +15,7 @@ const STEPS_MAX: i64 = 1 << 20;
 
 /// What a run has over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum SeriesKind {
     /// Acknowledged payload of all flows over the step, in bit/s.
     Goodput,

@@ -102,7 +102,7 @@ use feed::Sight;
 use improve::improve;
 use look::look;
 use rules::Rules;
-use walk::Start;
+use walk::{Start, Walked, walk};
 
 /// What a run is asked for.
 #[derive(Clone, Debug)]
@@ -473,51 +473,59 @@ fn hop(
         unseen: [false; 2],
         early: None,
     };
-    let mut round = 1;
-    loop {
-        let walked = walk::walk(points, &sight, &start, config, watch)?;
-        let goes_on = round < ROUNDS_MAX && !watch.is_stopped();
-        if goes_on && improve(points, &walked, &mut sight, &mut start, config)? {
-            round += 1;
-            continue;
-        }
-        let mut accounted = walked.accounted;
-        if let Some(estimate) = &mut accounted.calibration.estimate {
-            let stamps_ns = stamps::error_ns(&walked.facts, probe.shown_tick_ns);
-            estimate.uncertainty_ns = estimate.uncertainty_ns.map(|ns| ns + stamps_ns);
-        }
-        let mut flows = accounted.flows;
-        if config.filter.is_some() {
-            keep_asked_for(&mut flows, &mut accounted.ways, &accounted.asked_for);
-            if flows.iter().all(Option::is_none) && !watch.is_stopped() {
-                let point = points[0].name.clone();
-                return Err(PathError::NoPackets {
-                    point,
-                    filtered: true,
-                });
-            }
-        }
-        return Ok(Hop {
-            points: points.map(|point| point.name.clone()),
-            facts: walked.facts,
-            identity: sight.rules.identity,
-            options: sight.rules.options,
-            of_some: sight.of_some(),
-            clock_estimate: accounted.calibration.estimate,
-            clock: accounted.calibration.clock,
-            origin_ns: accounted.origin_ns,
-            bin_ns: config.bin_ns,
-            flows,
-            is_filtered: config.filter.is_some(),
-            ways: accounted.ways,
-            packets: accounted.packets,
-            capacity_bps: config.capacity_bps,
-            merged_datagrams: offload::merged_datagrams(&walked.sizes),
-            left_aside: walked.aside.facts(),
-            unseen: sight.unseen,
-            given_up: walked.given_up,
-        });
+    let walked = walk_well(points, &mut sight, &mut start, config, watch)?;
+    let mut accounted = walked.accounted;
+    if let Some(estimate) = &mut accounted.calibration.estimate {
+        let stamps_ns = stamps::error_ns(&walked.facts, probe.shown_tick_ns);
+        estimate.uncertainty_ns = estimate.uncertainty_ns.map(|ns| ns + stamps_ns);
     }
+    let mut flows = accounted.flows;
+    if config.filter.is_some() {
+        keep_asked_for(&mut flows, &mut accounted.ways, &accounted.asked_for);
+        if flows.iter().all(Option::is_none) && !watch.is_stopped() {
+            return Err(PathError::NoPackets {
+                point: points[0].name.clone(),
+                filtered: true,
+            });
+        }
+    }
+    Ok(Hop {
+        points: points.map(|point| point.name.clone()),
+        facts: walked.facts,
+        identity: sight.rules.identity,
+        options: sight.rules.options,
+        of_some: sight.of_some(),
+        clock_estimate: accounted.calibration.estimate,
+        clock: accounted.calibration.clock,
+        origin_ns: accounted.origin_ns,
+        bin_ns: config.bin_ns,
+        flows,
+        is_filtered: config.filter.is_some(),
+        ways: accounted.ways,
+        packets: accounted.packets,
+        capacity_bps: config.capacity_bps,
+        merged_datagrams: offload::merged_datagrams(&walked.sizes),
+        left_aside: walked.aside.facts(),
+        unseen: sight.unseen,
+        given_up: walked.given_up,
+    })
+}
+
+/// Walks both captures, and again for as long as a walk shows what the next one would know better.
+fn walk_well(
+    points: [&Point; 2],
+    sight: &mut Sight,
+    start: &mut Start,
+    config: &PathConfig,
+    watch: &Watch,
+) -> Result<Walked, PathError> {
+    for _ in 1..ROUNDS_MAX {
+        let walked = walk(points, sight, start, config, watch)?;
+        if watch.is_stopped() || !improve(points, &walked, sight, start, config)? {
+            return Ok(walked);
+        }
+    }
+    Ok(walk(points, sight, start, config, watch)?)
 }
 
 /// Leaves flows that are asked for, and says how many packets of these went each way.

@@ -8,7 +8,8 @@ use super::metrics::{Metric, Values};
 use super::window::{BinRange, whole_bins};
 use crate::analyze::{Config, LinkSide};
 use crate::path::{
-    FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathFlow, Point, QueueBin, QueueLimit, Way,
+    FlowBin, Heading, Hop, PathAnalysis, PathConfig, PathError, PathFlow, Point, QueueBin,
+    QueueLimit, Way,
 };
 
 /// Captures of a run at both sides of the queue of its bottleneck.
@@ -31,6 +32,22 @@ impl QueuePoints {
             LinkSide::Unknown
         }
     }
+
+    /// What happened between them.
+    fn hop(&self, config: &Config, conditions: &Conditions) -> Result<Hop, PathError> {
+        let config = PathConfig {
+            decode: config.decode,
+            filter: config.filter.clone(),
+            bin_ns: config.bin_ns,
+            limit: limit(conditions),
+            memory_bytes: config.memory_bytes,
+            repair: config.repair,
+            ..PathConfig::default()
+        };
+        let points = [&self.before, &self.after].map(Point::file);
+        let mut analysis = PathAnalysis::of(&points, &config)?;
+        Ok(analysis.hops.remove(0))
+    }
 }
 
 /// Adds to a run what its flows had in the queue (METRICS.md Y6).
@@ -43,19 +60,9 @@ pub(super) fn add(
     config: &Config,
     conditions: &Conditions,
 ) -> Result<(), String> {
-    let path_config = PathConfig {
-        decode: config.decode,
-        filter: config.filter.clone(),
-        bin_ns: config.bin_ns,
-        limit: limit(conditions),
-        memory_bytes: config.memory_bytes,
-        repair: config.repair,
-        ..PathConfig::default()
-    };
-    let points = [&points.before, &points.after].map(|path| Point::file(path.clone()));
-    let analysis = PathAnalysis::of(&points, &path_config)
+    let hop = &points
+        .hop(config, conditions)
         .map_err(|error| format!("its queue: {}", super::measure::with_causes(&error)))?;
-    let hop = &analysis.hops[0];
     if let Some(error) = hop.facts.iter().find_map(|facts| facts.errors.first()) {
         return Err(format!(
             "its queue: {}",

@@ -14,7 +14,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other one.
+    /// The other direction.
     #[inline]
     #[must_use]
     pub const fn reversed(self) -> Self {
@@ -504,6 +504,10 @@ shown_by_name!(
 /// The engine pushes; a sink keeps what it needs. Every method does nothing by default. `dir` is
 /// the direction of the data that an event is about: for an ACK, the opposite of the way the ACK
 /// went.
+///
+/// A retransmission is [`data`](Self::data) whose verdict says so ([`Class::Retransmission`]), and data may turn out to be
+/// one, or to be none, when it is [`amended`](Self::amended). Who can wait has each segment once, with what it turned out
+/// to be, as a [`segment`](Self::segment).
 pub trait FlowSink {
     /// Whether [`segment`](Self::segment) is wanted. It costs a queue of every data segment until
     /// its class is final.
@@ -518,7 +522,8 @@ pub trait FlowSink {
     fn packet(&mut self, _dir: Direction, _packet: &PacketArrival) {}
     /// A data segment of direction `dir` passed.
     fn data(&mut self, _dir: Direction, _data: &DataArrival) {}
-    /// An earlier judgement was changed by later evidence.
+    /// An earlier judgement was changed by later evidence: by the packet that passed last, of either direction, or by the
+    /// end.
     fn amended(&mut self, _dir: Direction, _amendment: &Amendment) {}
     /// Packets of direction `dir` turned out to be lost at `place`: so many of them or, below 0, as
     /// many fewer than was thought (METRICS.md X3).

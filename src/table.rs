@@ -91,7 +91,7 @@ impl Tables {
     }
 }
 
-/// The same tables, made block by block: of a million flows, all at once are gigabytes.
+/// The tables of a run, made block by block: of a million flows, all at once are gigabytes.
 #[derive(Debug)]
 pub struct RunTables<'a> {
     analysis: &'a Analysis,

@@ -35,7 +35,7 @@ struct Seen {
     own_ns: i64,
 }
 
-/// Those of some flows, by place, that count beside the largest of them.
+/// The flows that never saw their path empty, by place, among those that count beside the largest.
 #[must_use]
 pub fn never_seen_empty(flows: &[Flow<'_>]) -> Vec<NeverEmpty> {
     let largest = flows.iter().map(Flow::payload_bytes).max().unwrap_or(0);

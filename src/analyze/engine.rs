@@ -191,7 +191,7 @@ impl<O: Observer> Engine<O> {
         self.table.observer()
     }
 
-    /// The same, to take out of it what it has gathered so far.
+    /// The observer, to take out of it what it has gathered so far.
     pub fn observer_mut(&mut self) -> &mut O {
         self.table.observer_mut()
     }

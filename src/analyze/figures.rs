@@ -244,10 +244,10 @@ impl<'a> FlowFigures<'a> {
         facts: &ConnectionFacts,
     ) -> impl Iterator<Item = Quality> + use<> {
         let dir = self.flow.dir();
-        let both = handshake.opening(dir).is_some() && handshake.opening(dir.reversed()).is_some();
+        let is_opening_seen = handshake.opening(dir).is_some();
+        let are_both_seen = is_opening_seen && handshake.opening(dir.reversed()).is_some();
         let state = self.state();
         let unseen = state.unseen_bytes.unwrap_or(0);
-        let is_opening_seen = handshake.opening(dir).is_some();
         let is_known_unseen = self
             .unseen_bytes(is_opening_seen)
             .is_some_and(|bytes| bytes > 0);
@@ -257,7 +257,7 @@ impl<'a> FlowFigures<'a> {
         [
             (Quality::Udp, !is_tcp),
             (Quality::MidStream, is_tcp && !is_opening_seen),
-            (Quality::NoHandshake, is_tcp && !both),
+            (Quality::NoHandshake, is_tcp && !are_both_seen),
             (Quality::OneWay, self.is_one_way(facts)),
             (Quality::RecordsDropped, is_known_unseen),
             // Of a flow's ACKs, too: their options and times tell as much of it as its own.

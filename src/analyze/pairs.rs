@@ -73,7 +73,7 @@ pub struct Pairs {
     pub jain: Option<f64>,
     /// Mean goodput over a fair share (METRICS.md N3), of the paired flows.
     pub sharing_ratio: Option<f64>,
-    /// Upper bound of it.
+    /// Upper bound of the sharing ratio (METRICS.md N3).
     pub sharing_bound: Option<f64>,
 }
 
@@ -232,7 +232,7 @@ pub struct Sharing {
     pub jain: Option<f64>,
     /// Mean goodput over a fair share (METRICS.md N3).
     pub ratio: Option<f64>,
-    /// Upper bound of it.
+    /// Upper bound of the ratio (METRICS.md N3).
     pub bound: Option<f64>,
 }
 

@@ -224,7 +224,7 @@ impl CaptureError {
         Place(self)
     }
 
-    /// The same for where the file is known.
+    /// What is wrong and where in its file, for where that is known.
     #[must_use]
     pub fn place_in_file(&self) -> impl fmt::Display + '_ {
         PlaceInFile(self)

@@ -31,9 +31,9 @@ pub struct FileFacts {
     pub snap_len: Option<u32>,
     /// Records read so far.
     pub records: u64,
-    /// Those that say no time and have that of the record before, 0 where there is none: Simple Packet Blocks of pcapng.
+    /// Records that say no time and have that of the record before, 0 where there is none: Simple Packet Blocks of pcapng.
     pub untimed_records: u64,
-    /// Times of the first and of the latest of these, in the order of the file.
+    /// Times of the first and of the latest record, in the order of the file.
     pub span: Option<(CaptureTime, CaptureTime)>,
     /// Packets that the interfaces dropped by their own count (`isb_ifdrop`), all interfaces and
     /// sections together; `None` where the file has no such count.

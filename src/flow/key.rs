@@ -24,7 +24,7 @@ pub fn shard_of(segment: &Segment) -> usize {
     shard_between(segment.src.into(), segment.dst.into())
 }
 
-/// The same of a datagram's conversation.
+/// The shard of a datagram's conversation, below [`SHARDS`], as [`shard_of`] has it of a segment's connection.
 #[must_use]
 pub fn shard_of_datagram(datagram: &Datagram) -> usize {
     shard_between(datagram.src.into(), datagram.dst.into())

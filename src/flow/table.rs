@@ -401,7 +401,7 @@ impl<O: Observer> ConnectionTable<O> {
         &self.observer
     }
 
-    /// The same, to be changed.
+    /// The observer, to be changed.
     pub fn observer_mut(&mut self) -> &mut O {
         &mut self.observer
     }

@@ -101,7 +101,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             + self.comparable.capacity() * size_of::<u32>()
     }
 
-    /// As [`LiveConnection::details`], of the flows that have ended.
+    /// Payload bytes of each flow that has ended, and the memory that what is kept of its bins and packets takes.
     pub fn details(&self) -> impl Iterator<Item = (u64, usize)> {
         let flows = self.connections.iter().flat_map(|record| record.flows());
         flows.map(|flow| (flow.payload_bytes(), flow.detail_bytes()))

@@ -329,7 +329,7 @@ impl DelayDistribution {
         self.stats.add_all(&others.stats);
     }
 
-    /// All but the quantiles.
+    /// Number, minimum, maximum and mean: all but the quantiles.
     #[must_use]
     pub fn stats(&self) -> &DelayStats {
         &self.stats

@@ -223,7 +223,7 @@ impl ConnectionRecord {
         self.head().0.facts
     }
 
-    /// All of these, for who wants several.
+    /// Where its flows, its handshake and its facts are, for who wants several of them.
     #[must_use]
     pub fn parts(&self) -> RecordParts<'_> {
         let (head, rest) = self.head();

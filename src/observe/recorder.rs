@@ -6,7 +6,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::BIN_NS;
 use super::dispersion::LiveSpacing;
 use super::live_series::{LiveSeries, bin_of, span_of};
 use super::payload_curve::PayloadCurve;
@@ -46,11 +45,11 @@ pub struct RecordConfig {
 }
 
 impl Default for RecordConfig {
-    /// Counts and distributions alone: one bin a flow, which begin with the epoch, no curves, sequences and gaps.
+    /// Counts and distributions alone: one bin a flow, no curves, sequences and gaps.
     fn default() -> Self {
         Self {
             origin: CaptureTime::from_ns(0),
-            bin_ns: BIN_NS,
+            bin_ns: super::BIN_NS,
             bins_max: 1,
             curves: false,
             time_sequence: false,
@@ -67,6 +66,7 @@ impl Default for RecordConfig {
 pub struct Recorder<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Connections with payload that have ended, in no particular order.
+    #[expect(clippy::vec_box, reason = "pointers are put in order later")]
     pub(crate) connections: Vec<Box<ConnectionRecord>>,
     /// First records of the ended connections without payload: they count in `connection_id`.
     pub(crate) silent: Vec<u64>,
@@ -102,8 +102,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
         }
     }
 
-    /// Takes out the connections with payload that have ended, in no particular order, and forgets those without. What
-    /// was taken out before is of no account: each time the largest flow has its time sequence, where these are wanted.
+    /// Takes out the connections with payload that have ended, in no particular order, and forgets all that have.
     pub fn take_ended(&mut self) -> Vec<Box<ConnectionRecord>> {
         self.silent.clear();
         self.comparable.clear();

@@ -92,15 +92,15 @@ pub struct DirectionSummary {
     pub ip_bytes: u64,
     /// TCP payload, every copy counted, in bytes (C3).
     pub payload_bytes: u64,
-    /// All packets of this direction.
+    /// First and last packet of this direction.
     pub span: Option<Span>,
-    /// Packets with payload, but for keep-alives; while packets come, also but for SYNs.
+    /// First and last packet with payload, but for keep-alives; while packets come, also but for SYNs.
     pub data_span: Option<Span>,
     /// When the cumulative ACK last covered new payload.
     pub last_new_ack_at: Option<CaptureTime>,
     /// Times from data to the first ACK that covers it, in ns (R1, R2).
     pub rtt: DelayDistribution,
-    /// Those of packets that passed once and end where the cumulative ACK points, in ns (R3).
+    /// Round-trip times of packets that passed once and end where the cumulative ACK points, in ns (R3).
     pub rtt_exact: DelayStats,
     /// Times from timestamps to their first echoes, in ns (R4).
     pub rtt_ts: DelayStats,

@@ -15,21 +15,22 @@ pub struct PathFlow {
     /// When its first packet came in, by the first point's clock, in ns; where none was seen coming in, when the first
     /// one left.
     pub first_ns: i64,
-    /// Packets that came in within the time that both captures cover, and their IP bytes.
+    /// Packets that came in within the time that both captures cover.
     pub packets: u64,
-    /// See [`packets`](Self::packets).
+    /// IP bytes of these packets.
     pub ip_bytes: u64,
-    /// Packets of these that left.
+    /// Packets that came in and left.
     pub passed_packets: u64,
-    /// IP bytes of these that left.
+    /// IP bytes that came in and left.
     pub passed_bytes: u64,
     /// Packets that came in and never left.
     pub dropped_packets: u64,
-    /// Of these, with TCP payload.
+    /// Packets with TCP payload that came in and never left.
     pub dropped_data_packets: u64,
     /// IP bytes that never left.
     pub dropped_bytes: u64,
-    /// Drops by cause: at a full queue, before it was full, at an empty one.
+    /// Drops by cause, by the place of a [`DropCause`](super::DropCause): at a full queue, before it was full, at an
+    /// empty one.
     pub dropped_by_cause: [u64; 3],
     /// Most drops in a row without one of its packets between them that passed.
     pub dropped_run_max: u64,
@@ -46,13 +47,13 @@ pub struct PathFlow {
     pub ce_marked_packets: u64,
     /// Delays from point to point.
     pub delay: PathDelays,
-    /// Part of them spent waiting.
+    /// Part of the delays that was spent waiting in the queue.
     pub queue_delay: DelayDistribution,
     /// IP bytes times the ns that they waited.
     pub waited_byte_ns: u128,
-    /// Episodes in which it lost packets, and those in which others lost too.
+    /// Episodes in which it lost packets.
     pub episodes: u64,
-    /// See [`episodes`](Self::episodes).
+    /// Episodes in which it lost packets and others did, too.
     pub episodes_shared: u64,
     /// Bins in which it was active.
     pub bins: Vec<FlowBin>,

@@ -23,7 +23,7 @@ impl Amount {
         self.bytes = self.bytes.saturating_sub(u64::from(bytes));
     }
 
-    /// The same, with so many bytes more for each packet.
+    /// So many packets, with so many bytes more for each.
     #[must_use]
     pub fn with_headers(self, header: u64) -> Self {
         let headers = self.packets.saturating_mul(header);

@@ -73,7 +73,7 @@ pub struct Comparison {
     pub b: Option<LabelValue>,
     /// The flows of the runs of the first; `None` where they do not matter.
     pub composition_a: Option<Composition>,
-    /// Those of the second.
+    /// The flows of the runs of the second; `None` where they do not matter.
     pub composition_b: Option<Composition>,
     /// Samples of the first.
     pub n_a: usize,

@@ -65,7 +65,7 @@ metrics! {
     AckedBytes "acked_bytes" "C5" More;
     /// IP bytes over acknowledged bytes, less 1.
     Overhead "overhead" "O1" Less;
-    /// The same of IP bytes on the wire.
+    /// IP bytes on the wire over acknowledged bytes, less 1.
     WireOverhead "wire_overhead" "O2" Less;
     /// Goodput over capacity.
     Utilisation "utilisation" "N5" More;

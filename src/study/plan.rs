@@ -116,8 +116,7 @@ impl StudyPlan {
     ///
     /// # Errors
     /// [`ManifestError`] with every mistake: what is wrong on which line, and what may be meant.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, ManifestError> {
-        let path = path.as_ref();
+    pub fn read(path: &Path) -> Result<Self, ManifestError> {
         let (manifest, mut document) = Manifest::read(path)?;
         let beside = folder_of(path);
         // Said once, and not of every file in it.

@@ -23,7 +23,7 @@ impl Block<'_> {
         (self.fill)()
     }
 
-    /// The same as a data frame.
+    /// Its rows, worked out, as a data frame.
     #[must_use]
     pub fn into_frame(self) -> DataFrame {
         self.fill().into_frame()

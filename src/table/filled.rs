@@ -68,7 +68,7 @@ impl Filled {
         cells.map(Cells::column).collect()
     }
 
-    /// The same as a data frame.
+    /// The columns as a data frame.
     ///
     /// # Panics
     /// Never: the columns of one list have distinct names and as many values as there are rows, which
@@ -132,7 +132,7 @@ impl<'a, R> Filler<'a, R> {
 }
 
 impl From<&DataFrame> for Filled {
-    /// The same of a table that is there already.
+    /// The columns of a table that is there already.
     fn from(table: &DataFrame) -> Self {
         let columns = table.columns().iter();
         Self {

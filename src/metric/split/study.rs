@@ -85,13 +85,13 @@ pub struct SplitScenario {
 pub struct SplitCounts {
     /// Paths of two measured segments whose composed path was measured too.
     pub initial: u64,
-    /// Those above the gain.
+    /// Paths of the initial ones above the least gain.
     pub gain: u64,
-    /// Those of them above the utilisation.
+    /// Paths of these above the least utilisation, too.
     pub utilisation: u64,
-    /// Those of them in each class, in the order of [`PathClass::ALL`].
+    /// Paths of these in each class, in the order of [`PathClass::ALL`].
     pub classes: [u64; 3],
-    /// Those of them in none.
+    /// Paths that pass all filters and are in no class.
     pub unclassed: u64,
 }
 

@@ -112,7 +112,7 @@ impl<'a> FlowRecord<'a> {
         self.outlined().outline
     }
 
-    /// The same, and what comes behind it.
+    /// What rates are made of, and where the other numbers are, for who wants some of these, too.
     #[must_use]
     pub fn outlined(self) -> OutlinedFlow<'a> {
         let (start, mut rest) = (self.start(), self.bytes());

@@ -25,7 +25,8 @@ const ROWS_BYTES: usize = 320;
 /// A row takes less as a rule, in bytes.
 const ROW_BYTES: usize = 16;
 
-fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
+/// Memory that the times between a flow's packets take, in bytes, where they are kept.
+pub(super) fn gaps_bytes(gaps: Option<&DelayDistribution>) -> usize {
     gaps.map_or(0, |gaps| {
         size_of::<DelayDistribution>() + gaps.memory_bytes()
     })

@@ -9,6 +9,7 @@ pub use flow::{FlowRecord, OutlinedFlow};
 
 use super::dispersion::Spacing;
 use super::live_series::LiveSeries;
+use super::memory::gaps_bytes;
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::segment_rows::SegmentRows;
@@ -54,10 +55,7 @@ impl FlowExtras {
 
     /// Memory that it holds besides itself, in bytes, without what has bounds of its own.
     fn memory_bytes(&self) -> usize {
-        let gaps = self.gaps.as_deref().map_or(0, |gaps| {
-            size_of::<DelayDistribution>() + gaps.memory_bytes()
-        });
-        gaps + self.segments.memory_bytes()
+        gaps_bytes(self.gaps.as_deref()) + self.segments.memory_bytes()
     }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Payload curves and time sequences are left out: they have bounds of their own, and are looked at apart.
 
+use std::mem::take;
+
 use super::payload_curve::PayloadCurve;
 use super::quantiles::DelayDistribution;
 use super::record::ConnectionRecord;
@@ -100,6 +102,15 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             + self.connections.capacity() * size_of::<usize>()
             + self.silent.capacity() * size_of::<u64>()
             + self.comparable.capacity() * size_of::<u32>()
+    }
+
+    /// Takes out the connections with payload that have ended, in no particular order, and forgets all that have.
+    pub fn take_ended(&mut self) -> Vec<Box<ConnectionRecord>> {
+        self.silent.clear();
+        self.comparable.clear();
+        self.kept_bytes = 0;
+        self.largest = None;
+        take(&mut self.connections)
     }
 
     /// Payload bytes of each flow that has ended, and the memory that what is kept of its bins and packets takes.

@@ -78,7 +78,7 @@ pub struct Recorder<const SEGMENTS: bool> {
     /// Memory that `connections` hold besides themselves, in bytes.
     pub(super) kept_bytes: usize,
     /// The flow that has a time sequence: payload bytes, place of its connection, and its direction.
-    largest: Option<(u64, usize, Direction)>,
+    pub(super) largest: Option<(u64, usize, Direction)>,
     packer: Packer,
     /// From when to when the bin lasts in which the packet before was: mostly the next one is in it, too, and finding
     /// out takes a division.
@@ -100,15 +100,6 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
             packer: Packer::default(),
             bin: CaptureTime::MAX..CaptureTime::MIN,
         }
-    }
-
-    /// Takes out the connections with payload that have ended, in no particular order, and forgets all that have.
-    pub fn take_ended(&mut self) -> Vec<Box<ConnectionRecord>> {
-        self.silent.clear();
-        self.comparable.clear();
-        self.kept_bytes = 0;
-        self.largest = None;
-        take(&mut self.connections)
     }
 
     #[cold]

@@ -31,17 +31,9 @@ pub(crate) fn prefetch_line(place: *const u8) {
 }
 
 /// Begins to fetch a value that will be looked at soon; where there is no such instruction, nothing.
-#[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
 #[inline]
 pub(crate) fn prefetch<T>(value: &T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let start = std::ptr::from_ref(value).cast::<i8>();
-        for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
-            // SAFETY: a prefetch reads nothing that a program can see, changes nothing, and never
-            // faults, whatever the address; these all lie within `value`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
-        }
+    for offset in (0..size_of::<T>()).step_by(LINE_BYTES) {
+        prefetch_behind(value, offset);
     }
 }

@@ -6,7 +6,7 @@ use thin_vec::ThinVec;
 
 use crate::metric::Step;
 use crate::packing::{put_all, take_many};
-use crate::prefetch::{LINE_BYTES, prefetch_line};
+use crate::prefetch::prefetch_line;
 use crate::time::CaptureTime;
 
 /// Steps between the data packets of a flow, and between the ACKs for them: some of all, evenly
@@ -116,8 +116,8 @@ impl LiveSpacing {
     /// The flow has ended.
     pub(super) fn take_spacing(&mut self) -> Spacing {
         Spacing {
-            data: take(&mut self.data.kept),
-            acks: take(&mut self.acks.kept),
+            data: take(&mut self.data).kept,
+            acks: take(&mut self.acks).kept,
         }
     }
 
@@ -176,8 +176,11 @@ impl Steps {
     /// Begins to fetch where the next step that is kept goes, and what says that there is room.
     #[inline]
     fn expect(&self) {
+        /// How many there are and have room, which lies before the first.
+        const BEFORE_BYTES: usize = 2 * size_of::<usize>();
+        // Where the first is, the vector tells without looking there: what is looked up for a slice is not used.
         let first = self.kept.as_ptr();
-        prefetch_line(first.cast::<u8>().wrapping_sub(LINE_BYTES / 4));
+        prefetch_line(first.cast::<u8>().wrapping_sub(BEFORE_BYTES));
         prefetch_line(first.wrapping_add(self.len as usize).cast());
     }
 
@@ -199,6 +202,7 @@ impl Steps {
         }
         self.kept.push(Step { ns, bytes });
         self.len += 1;
+        debug_assert_eq!(self.len as usize, self.kept.len(), "both count the same");
         self.skip = self.every - 1;
     }
 }

@@ -158,7 +158,7 @@ impl InFlight {
             if let Some(unacked) = self.nth_unacked(0) {
                 prefetch(unacked);
             }
-            // Where the history is looked at when it is trimmed.
+            // Where the history is mostly looked at when it is trimmed.
             if let Some(oldest) = self
                 .sent
                 .get(self.acked.saturating_sub(HISTORY_MAX as u32) as usize)

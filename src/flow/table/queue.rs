@@ -18,8 +18,8 @@ const FEW: usize = if cfg!(test) { 1 } else { 4 };
 /// Segments whose connections are looked for together.
 const TOGETHER: usize = 16;
 
-/// Connections ahead of the one that takes its segments: what takes as long as to fetch one's state, then what that
-/// points to, and at last what there is to that.
+/// Connections ahead of the one that takes its segments whose state is asked for; and what that points to, once it has
+/// come; and what that does. For the first of a window there is no time for the last.
 const STATE_AHEAD: usize = 5;
 const EVENTS_AHEAD: usize = 3;
 const DETAILS_AHEAD: usize = 1;

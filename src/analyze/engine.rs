@@ -15,7 +15,8 @@ use crate::time::CaptureTime;
 /// The only clock is that of the packets: a connection that is silent ends when a later packet, of any, or
 /// [`pass_time`](Self::pass_time) shows it. That takes a minute and some seconds longer than [`ConnectionLimits`] say, as a
 /// single packet may have an absurd time. Of connections of one packet, or of a SYN and its answer, nothing is told before
-/// more comes, or they end. Memory follows the connections that are alive: [`ConnectionLimits`] bound these and what is
+/// more comes, or they end, and they end later still: refused ones after twice the silence of those that are over, others
+/// after an eighth more than what is idle. Memory follows the connections that are alive: [`ConnectionLimits`] bound these and what is
 /// remembered of each, and what the observer and its sinks keep is up to them. A sink that needs what all share holds a
 /// reference to it of its own.
 ///
@@ -180,7 +181,8 @@ impl<O: Observer> Engine<O> {
     }
 
     /// Nothing passed until `at`: ends the connections that a packet of that time would have shown to be over. For live
-    /// captures, whose link may fall silent; call it every few seconds, as one call counts for 60 s at most.
+    /// captures, whose link may fall silent; call it every few seconds, as one call counts for 60 s at most, and
+    /// for nothing where it is a month ahead: as packets with absurd times do, until a thousand have come.
     pub fn pass_time(&mut self, at: CaptureTime) {
         self.table.pass_time(at);
     }
@@ -284,6 +286,31 @@ mod tests {
         let goodput_bps = Flow::of_record(flows[0]).goodput_bps();
         assert_eq!(goodput_bps.map(f64::round), Some(64.0));
         assert!(engine.finish().0.take_ended().is_empty());
+    }
+
+    #[test]
+    fn what_was_taken_out_takes_no_memory() {
+        let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
+        let mut held = Vec::new();
+        for round in 0..4 {
+            // Two without payload in each, too long after the one before to be of it: nobody takes those out, but they go.
+            let at = round * 20_000 * S;
+            push(&mut engine, at, &packet(true, 1, 1, false));
+            push(&mut engine, at + 10, &packet(true, 1, 1, false));
+            push(&mut engine, at + 10_000 * S, &packet(false, 1, 1, false));
+            push(
+                &mut engine,
+                at + 10_000 * S + 10,
+                &packet(true, 1, 5, false),
+            );
+            let taken = engine.observer_mut().take_ended();
+            let recorder = engine.observer();
+            assert_eq!(recorder.silent.len() + recorder.connections.len(), 0);
+            held.push((taken.len(), recorder.memory_bytes()));
+        }
+        assert!(held.iter().any(|&(taken, _)| taken > 0), "{held:?}");
+        let grown = held[3].1.saturating_sub(held[2].1);
+        assert_eq!(grown, 0, "{held:?}");
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub struct Args {
     #[command(flatten)]
     pub charts: ChartArgs,
 
-    /// What flows are called in charts.
+    /// What flows are called.
     #[command(flatten)]
     pub names: NameArgs,
 

@@ -106,7 +106,7 @@ pub struct PathArgs {
     #[command(flatten)]
     pub charts: ChartArgs,
 
-    /// What flows are called in charts.
+    /// What flows are called.
     #[command(flatten)]
     pub names: NameArgs,
 

@@ -57,7 +57,7 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
 #[derive(Clone, Debug)]
 pub struct Naming {
     pub(super) filter: Filter,
-    /// The filter as it is written.
+    /// The filter as an expression, also where a port was given.
     pub(super) expression: String,
     pub(super) name: String,
 }
@@ -70,6 +70,9 @@ pub(super) fn parse_name(text: &str) -> Result<Naming, String> {
     let Some((of, name)) = parts.filter(|(of, name)| !of.is_empty() && !name.is_empty()) else {
         return Err(format!("'{text}' names nothing: write it as 5001=cubic"));
     };
+    if name.contains(char::is_control) {
+        return Err(format!("{name:?} is no name: write it in one line"));
+    }
     let is_number = of.chars().all(|c| c.is_ascii_digit());
     let expression = match of.parse::<u16>() {
         Ok(port) => format!("port {port}"),

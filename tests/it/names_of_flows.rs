@@ -141,6 +141,11 @@ fn what_is_no_name_is_refused() {
         (&[one, "--name", "5001= "], 2, "'5001= ' names nothing"),
         (&[one, "--name", "=x"], 2, "'=x' names nothing"),
         (
+            &[one, "--name", "5001=two\nlines"],
+            2,
+            r#""two\nlines" is no name: write it in one line"#,
+        ),
+        (
             &[one, "--name", "70000=x"],
             2,
             "'70000' is no port: at most 65535",
@@ -161,4 +166,43 @@ fn what_is_no_name_is_refused() {
         assert!(run.stderr.contains(said), "{arguments:?}: {}", run.stderr);
         assert!(!run.stderr.contains("no flow is called"), "{}", run.stderr);
     }
+}
+
+/// JSON, CSV and HTML each have characters that mean something.
+#[test]
+fn names_may_have_letters_that_mean_something_elsewhere() {
+    let two = capture("two-flows-cubic-bbr.pcap.zst");
+    let two = two.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let written = |out: &str, names: &[&str]| {
+        let outputs = ["--no-charts", "--out", out, "--report", "o.html"];
+        let all = [two]
+            .into_iter()
+            .chain(outputs)
+            .chain(names.iter().copied());
+        let run = run(folder.path(), &all.collect::<Vec<_>>());
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let bytes = fs::read(folder.path().join(out)).unwrap();
+        let page = fs::read_to_string(folder.path().join("o.html")).unwrap();
+        (
+            String::from_utf8_lossy(&bytes).into_owned(),
+            page,
+            run.stdout,
+        )
+    };
+    let name = r#"5001=a, "b" = <i>fast, and so long that a line has no room</i>"#;
+    let names = ["--name", name];
+    // How the file was made.
+    let told = |table: &str| table.contains(r#""names":["#);
+    let (table, page, terminal) = written("o.parquet", &names);
+    let escaped =
+        r#""names":["port 5001=a, \"b\" = <i>fast, and so long that a line has no room</i>"]"#;
+    assert!(told(&table) && table.contains(escaped));
+    assert!(page.contains("&lt;i&gt;fast") && !page.contains("<i>fast"));
+    let cut: String = name[5..].chars().take(23).collect();
+    assert!(terminal.contains(&format!("│ {cut}… ┆")), "{terminal}");
+    let (table, ..) = written("o.csv", &names);
+    let cell = r#","a, ""b"" = <i>fast, and so long that a line has no room</i>","#;
+    assert!(table.contains(cell));
+    assert!(!told(&written("p.parquet", &[]).0));
 }

@@ -464,9 +464,16 @@ fn an_episode_names_who_lost_with_ports_apart_from_addresses_of_ipv6() {
             "--out",
             "p.csv",
             "--no-charts",
+            "--report",
+            "p.html",
+            "--name",
+            "src host fd77::1=CUBIC",
         ],
     );
     assert_eq!(run.status, 0, "{}", run.stderr);
+    let page = fs::read_to_string(folder.path().join("p.html")).unwrap();
+    let loser = ">CUBIC: [fd77::1]:5001 → [fd77::200:1]:50968: 3<";
+    assert!(page.replace("<wbr>", "").contains(loser), "{page}");
     let episodes = rows(&folder.path().join("p.episodes.csv"));
     assert_eq!(episodes.len(), 1, "{episodes:?}");
     let said = &episodes[0]["dropped_by_flow"];

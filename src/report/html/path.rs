@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use crate::analyze::FlowNames;
 use crate::path::{Episode, Hop, PathAnalysis, PathConfig, PathFlow};
 
 use super::super::chart::Theme;
@@ -43,7 +44,7 @@ pub fn of_path(
         "Flows",
         vec![Block::Table(flow_table(analysis, config))],
     ));
-    let episodes = episode_table(analysis);
+    let episodes = episode_table(analysis, config);
     if !episodes.rows.is_empty() {
         sections.push(section("Episodes of drops", vec![Block::Table(episodes)]));
     }
@@ -183,7 +184,7 @@ fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {
 }
 
 /// Drops that followed each other, and who lost.
-fn episode_table(analysis: &PathAnalysis) -> PageTable {
+fn episode_table(analysis: &PathAnalysis, config: &PathConfig) -> PageTable {
     let episodes = hops(analysis).flat_map(|(number, hop)| {
         let ways = hop.ways.iter();
         ways.flat_map(move |way| {
@@ -206,7 +207,7 @@ fn episode_table(analysis: &PathAnalysis) -> PageTable {
             Cell::count(episode.run_max),
             Cell::count(episode.found.packets),
             Cell::count(episode.flows.len() as u64),
-            Cell::text(losers(hop, episode)),
+            Cell::text(losers(hop, episode, &config.names)),
         ]
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
@@ -228,14 +229,17 @@ fn episode_table(analysis: &PathAnalysis) -> PageTable {
     }
 }
 
-/// `10.0.0.1:80 → 10.0.0.2:5001: 3` for each flow that lost, those that lost most first.
-fn losers(hop: &Hop, episode: &Episode) -> String {
+/// `10.0.0.1:80 → 10.0.0.2:5001: 3` for each flow that lost, behind its name where it has one; those that lost most
+/// first.
+fn losers(hop: &Hop, episode: &Episode, names: &FlowNames) -> String {
     let mut flows = episode.flows.clone();
     flows.sort_by_key(|&(flow, drops)| (Reverse(drops), flow));
     let named = flows.iter().take(LOSERS_MAX).filter_map(|&(flow, drops)| {
         let flow = hop.flow(flow)?;
         let ends = ends(&flow.key).join(" → ");
-        Some(format!("{ends}: {}", grouped(drops)))
+        let name = names.of_key(&flow.key);
+        let name = name.map_or_else(String::new, |name| format!("{name}: "));
+        Some(format!("{name}{ends}: {}", grouped(drops)))
     });
     let mut named: Vec<String> = named.collect();
     if let Some(more) = flows.len().checked_sub(LOSERS_MAX).filter(|&more| more > 0) {

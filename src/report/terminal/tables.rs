@@ -61,7 +61,17 @@ pub(super) fn add_names(
     }
     header.insert(place, "name");
     for (row, name) in rows.iter_mut().zip(names) {
-        row.insert(place, name);
+        let lines: Vec<String> = name.split('\n').map(cut).collect();
+        row.insert(place, lines.join("\n"));
+    }
+}
+
+/// As much of a name as leaves room for numbers; tables and charts have all of it.
+fn cut(name: &str) -> String {
+    const MOST: usize = 24;
+    match name.char_indices().nth(MOST) {
+        Some(_) => name.chars().take(MOST - 1).chain(['…']).collect(),
+        None => name.to_owned(),
     }
 }
 

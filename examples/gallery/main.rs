@@ -117,7 +117,7 @@ impl Gallery {
             ],
         )?;
         self.of_capture(drops, 20e6, "four packets dropped", &["time-sequence"])?;
-        let conditions = "downloads of 3, 15 and 60 kB, 20 Mbit/s, loss 1 %";
+        let conditions = "downloads of 3, 15 and 60 kB, 20 Mbit/s, RTT 20, 40 and 80 ms, loss 1 %";
         self.of_capture(short, 20e6, conditions, &["completion"])?;
         self.of_path("lab/s2-six-mixed")
     }

@@ -32,11 +32,8 @@ const SIZES: [(u64, &str); 5] = [
     (10_000_000, "10 MB or more"),
 ];
 
-/// Why a flow of TCP has no completion time that counts.
-const NOT_WHOLE: [Quality; 3] = [Quality::MidStream, Quality::Unfinished, Quality::Reset];
-
 /// Flows without a name, beside others that have one.
-const OTHERS: &str = "others";
+const UNNAMED: &str = "unnamed";
 
 /// A place among [`SIZES`], and a name.
 type Group = (usize, Option<Arc<str>>);
@@ -48,10 +45,41 @@ type NamedTimes<'t> = (Option<&'t str>, &'t [f64]);
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Times {
     of: BTreeMap<Group, Vec<f64>>,
-    /// Flows that have none.
+    left_out: LeftOut,
+}
+
+/// Flows that are not drawn, by why.
+#[derive(Debug, Default, PartialEq)]
+struct LeftOut {
+    /// They have no time that counts.
     not_whole: usize,
-    /// Those that have one, but stand beside too few others, or too many names.
+    /// Nothing tells their size.
+    without_acks: usize,
+    /// Too few others are like them.
     few: usize,
+    /// There are no styles for more names.
+    of_further_names: usize,
+    /// There is no room for more sizes.
+    of_further_sizes: usize,
+}
+
+impl LeftOut {
+    /// Each in words; empty where there are none.
+    fn notes(&self, called: &str) -> [String; 5] {
+        let of_further_names = format!("of further {called}s");
+        let few = format!("in groups of fewer than {LINE_MIN}");
+        [
+            (self.not_whole, "not seen from begin to end, or reset,"),
+            (self.without_acks, "without ACKs"),
+            (self.few, &few),
+            (self.of_further_names, &of_further_names),
+            (self.of_further_sizes, "of further sizes"),
+        ]
+        .map(|(n, why)| match n {
+            0 => String::new(),
+            n => format!("{} {why} not drawn", count(n, "flow")),
+        })
+    }
 }
 
 /// The completion times of a capture's flows, by size and, where several names have enough of them, by name. None without
@@ -68,31 +96,47 @@ pub(super) fn draw(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
     times.figure(title, "name", &looks, scene.style)
 }
 
-/// Of each connection of TCP the flow with more payload, the first of two with as much: a request takes no time that
-/// anybody waits for. Of UDP nothing tells where a flow ends.
-fn larger_flows<'a>(flows: impl Iterator<Item = Flow<'a>>) -> Vec<Flow<'a>> {
+/// Of each connection of TCP the flow of more bytes, with these. Of UDP nothing tells where a flow ends.
+fn larger_flows<'a>(flows: impl Iterator<Item = Flow<'a>>) -> Vec<(u64, Flow<'a>)> {
     let all: Vec<Flow<'a>> = flows.filter(|flow| flow.tcp().is_some()).collect();
-    let mut larger: Vec<(u64, Flow<'a>)> = Vec::with_capacity(all.len());
-    for flow in all_ahead(&all, Wanted::Outlines) {
-        let bytes = flow.payload_bytes();
+    let sized = all_ahead(&all, Wanted::All).map(|flow| {
+        let bytes = flow.figures().goodput_bytes();
+        (Some(flow.connection_id), bytes, *flow)
+    });
+    larger(sized)
+}
+
+/// Of each connection the flow of more bytes, the first of two with as many: a request takes no time that anybody waits
+/// for. The flows of a connection follow each other; one of none is alone.
+pub(super) fn larger<T>(flows: impl Iterator<Item = (Option<u64>, u64, T)>) -> Vec<(u64, T)> {
+    let mut larger: Vec<(u64, T)> = Vec::with_capacity(flows.size_hint().0);
+    let mut last = None;
+    for (connection, bytes, flow) in flows {
         match larger.last_mut() {
-            // The flows of a connection follow each other.
-            Some(last) if last.1.connection_id == flow.connection_id => {
-                if bytes > last.0 {
-                    *last = (bytes, *flow);
+            Some(other) if connection.is_some() && connection == last => {
+                if bytes > other.0 {
+                    *other = (bytes, flow);
                 }
             }
-            _ => larger.push((bytes, *flow)),
+            _ => larger.push((bytes, flow)),
         }
+        last = connection;
     }
-    larger.into_iter().map(|(_, flow)| flow).collect()
+    larger
+}
+
+/// Whether a flow of which this is to be known was there from begin to end, so that its completion time counts.
+pub(super) fn is_whole(has: impl Fn(Quality) -> bool) -> bool {
+    let mut lacks = Quality::INCOMPLETE.iter().chain(&[Quality::MidStream]);
+    !lacks.any(|&quality| has(quality))
 }
 
 /// The completion time of a flow that the capture has as a whole, in s.
 fn completion_s(flow: &Flow<'_>, figures: &FlowFigures<'_>) -> Option<f64> {
     let parts = flow.connection().parts();
-    let mut quality = figures.quality(&figures.incidents(), &parts.handshake(), &parts.facts());
-    if quality.any(|quality| NOT_WHOLE.contains(&quality)) {
+    let quality = figures.quality(&figures.incidents(), &parts.handshake(), &parts.facts());
+    let quality: Vec<Quality> = quality.collect();
+    if !is_whole(|of| quality.contains(&of)) {
         return None;
     }
     Some(figures.completion_ns()? as f64 / 1e9)
@@ -104,29 +148,30 @@ fn size_of(bytes: u64) -> usize {
 }
 
 impl Times {
-    fn of(flows: &[Flow<'_>], names: &FlowNames) -> Self {
+    fn of(flows: &[(u64, Flow<'_>)], names: &FlowNames) -> Self {
         let mut times = Self::default();
-        for flow in all_ahead(flows, Wanted::All) {
-            let figures = flow.figures();
-            let seconds = completion_s(flow, &figures);
-            times.add(figures.goodput_bytes(), seconds, || names.of(flow));
+        for (bytes, flow) in flows {
+            let seconds = completion_s(flow, &flow.figures());
+            times.add(Some(*bytes), seconds, || names.of(flow));
         }
         times
     }
 
-    /// Adds a flow of so many bytes, and of which name it is; one without a time was not there as a whole.
+    /// Adds a flow of so many bytes, where its ACKs tell, and of which name it is; one without a time was not there as a
+    /// whole.
     pub(super) fn add(
         &mut self,
-        bytes: u64,
+        bytes: Option<u64>,
         seconds: Option<f64>,
         name: impl FnOnce() -> Option<Arc<str>>,
     ) {
-        match seconds {
-            Some(seconds) => {
+        match (seconds, bytes) {
+            (None, _) => self.left_out.not_whole += 1,
+            (_, None) => self.left_out.without_acks += 1,
+            (Some(seconds), Some(bytes)) => {
                 let of_group = self.of.entry((size_of(bytes), name())).or_default();
                 of_group.push(seconds);
             }
-            None => self.not_whole += 1,
         }
     }
 
@@ -150,15 +195,12 @@ impl Times {
         }
         let is_zero = |seconds: &f64| *seconds <= 0.0;
         let has_zero = times.of.values().flatten().any(is_zero);
-        let notes = [
-            "from first to last data; of each connection the direction with more".to_owned(),
-            if has_zero {
-                "0: all in one packet".to_owned()
-            } else {
-                String::new()
-            },
-            times.left_out(),
-        ];
+        let mut notes =
+            vec!["from first to last data; of each connection the direction with more".to_owned()];
+        if has_zero {
+            notes.push("0: within one instant".to_owned());
+        }
+        notes.extend(times.left_out.notes(called));
         let by = if times.is_by_name() {
             format!("size and {called}")
         } else {
@@ -199,10 +241,11 @@ impl Times {
             .collect();
         largest.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         let too_many = largest.split_off(largest.len().min(LINES_MAX));
-        let is_few = |(_, name): &Group, times: &[f64]| {
-            times.len() < LINE_MIN || too_many.iter().any(|(_, other)| other == name)
-        };
-        self.keep(|group, times| !is_few(group, times));
+        self.keep(|left| &mut left.few, |_, times| times.len() >= LINE_MIN);
+        self.keep(
+            |left| &mut left.of_further_names,
+            |(_, name), _| !too_many.iter().any(|(_, other)| other == name),
+        );
         // Each size has a panel, of which a slide has room for a row.
         if self.is_by_name() && size == Size::Slide {
             const PANELS: usize = 3;
@@ -212,34 +255,28 @@ impl Times {
             }
             let mut sizes: Vec<usize> = (0..SIZES.len()).collect();
             sizes.sort_by_key(|&size| std::cmp::Reverse(of_sizes[size]));
-            self.keep(|(size, _), _| sizes[..PANELS].contains(size));
+            self.keep(
+                |left| &mut left.of_further_sizes,
+                |(size, _), _| sizes[..PANELS].contains(size),
+            );
         }
         self
     }
 
-    fn keep(&mut self, is_kept: impl Fn(&Group, &[f64]) -> bool) {
-        let few = &mut self.few;
+    /// Leaves out groups, for one reason.
+    fn keep(
+        &mut self,
+        why: impl Fn(&mut LeftOut) -> &mut usize,
+        is_kept: impl Fn(&Group, &[f64]) -> bool,
+    ) {
+        let left = why(&mut self.left_out);
         self.of.retain(|group, times| {
             let is_kept = is_kept(group, times);
             if !is_kept {
-                *few += times.len();
+                *left += times.len();
             }
             is_kept
         });
-    }
-
-    /// What is not drawn, and why; empty where all is.
-    fn left_out(&self) -> String {
-        let flows = |n: usize| count(n, "flow");
-        match (self.not_whole, self.few) {
-            (0, 0) => String::new(),
-            (0, few) => format!("not drawn: {} of sizes with few", flows(few)),
-            (begun, 0) => format!("not drawn: {} without begin or end", flows(begun)),
-            (begun, few) => format!(
-                "not drawn: {} without begin or end, {few} of sizes with few",
-                flows(begun)
-            ),
-        }
     }
 
     fn is_by_name(&self) -> bool {
@@ -264,7 +301,7 @@ impl Times {
         let has_many = sizes.len() > 1;
         let line = |(name, times): NamedTimes<'_>| {
             let n = grouped(of_names[&name] as u64);
-            let (name, style) = name.map_or((OTHERS, OTHER), |name| (name, looks.style(name)));
+            let (name, style) = name.map_or((UNNAMED, OTHER), |name| (name, looks.style(name)));
             // Of one panel the legend has it anyway.
             let name = if has_many {
                 format!("{name} (n = {n})")

@@ -85,7 +85,7 @@ impl Delivered {
     }
 
     /// Whether it is told what these flows delivered, if only that it was nothing.
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "tables")]
     #[must_use]
     pub(crate) fn is_told<'a>(flows: impl IntoIterator<Item = Flow<'a>>) -> bool {
         Delivering::of(flows).is_told()

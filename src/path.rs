@@ -112,7 +112,8 @@ pub struct PathConfig {
     /// Which packets are told of: flows, drops, fates. What others there are takes its place in the queue and on the
     /// link. All, without a filter.
     pub filter: Option<Filter>,
-    /// What flows are called in tables and on the terminal. No number depends on it.
+    /// What flows are called in tables, on the terminal and on pages; charts are told by their own options. No number
+    /// depends on it.
     pub names: FlowNames,
     /// Length of a bin of the series, in ns, at least 1.
     pub bin_ns: i64,

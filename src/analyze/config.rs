@@ -108,7 +108,8 @@ pub struct Config {
     ///
     /// [`metric::balance()`]: crate::metric::balance()
     pub weights: BalanceWeights,
-    /// What flows are called in tables and on the terminal. No number depends on it.
+    /// What flows are called in tables, on the terminal and on pages; charts are told by their own options. No number
+    /// depends on it.
     pub names: FlowNames,
     /// Which flows are compared.
     pub pairs: PairConfig,

@@ -16,9 +16,9 @@ use crate::time::CaptureTime;
 /// [`pass_time`](Self::pass_time) shows it. That takes a minute and some seconds longer than [`ConnectionLimits`] say, as a
 /// single packet may have an absurd time. Of connections of one packet, or of a SYN and its answer, nothing is told before
 /// more comes, or they end, and they end later still: refused ones after twice the silence of those that are over, others
-/// after an eighth more than what is idle. Memory follows the connections that are alive: [`ConnectionLimits`] bound these and what is
-/// remembered of each, and what the observer and its sinks keep is up to them. A sink that needs what all share holds a
-/// reference to it of its own.
+/// after an eighth more than what is idle. Memory follows the connections that are alive: [`ConnectionLimits`] bound
+/// these and what is remembered of each, and what the observer and its sinks keep is up to them. A sink that needs what
+/// all share holds a reference to it of its own.
 ///
 /// ```
 /// use ccanalyze::analyze::Engine;
@@ -293,7 +293,8 @@ mod tests {
         let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
         let mut held = Vec::new();
         for round in 0..4 {
-            // Two without payload in each, too long after the one before to be of it: nobody takes those out, but they go.
+            // A connection without payload, of which nothing is to be taken out, and one with some; each too long after
+            // the one before to be of it.
             let at = round * 20_000 * S;
             push(&mut engine, at, &packet(true, 1, 1, false));
             push(&mut engine, at + 10, &packet(true, 1, 1, false));

@@ -21,6 +21,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames};
@@ -390,9 +391,12 @@ fn flow_table(analysis: &Analysis, names: &FlowNames) -> String {
 
 /// What a flow is called; empty without a name.
 pub(super) fn name_of(names: &FlowNames, flow: &Flow<'_>) -> String {
-    names
-        .of(flow)
-        .map_or_else(String::new, |name| name.to_string())
+    names.of(flow).as_deref().unwrap_or_default().to_owned()
+}
+
+/// What a flow is called, as it stands before its ends; nothing without a name.
+pub(super) fn before_ends(name: Option<Arc<str>>) -> String {
+    name.map_or_else(String::new, |name| format!("{name}: "))
 }
 
 /// That the table above has not all flows, where it has not.

@@ -12,7 +12,7 @@ use super::super::ends::ends;
 use super::super::largest::largest_path_flows;
 use super::super::terminal::clocks::clocks;
 use super::super::terminal::path::{queue_share, told_ways, warnings};
-use super::super::terminal::{counted, grouped, percent, repairs, volume};
+use super::super::terminal::{before_ends, counted, grouped, percent, repairs, volume};
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
     section, took,
@@ -123,7 +123,7 @@ fn quality(analysis: &PathAnalysis, config: &PathConfig) -> Block {
 fn flow_table(analysis: &PathAnalysis, config: &PathConfig) -> PageTable {
     let (flows, all) = largest_path_flows(&analysis.hops, ROWS_MAX);
     let names = flows.iter().map(|(_, flow)| config.names.of_key(&flow.key));
-    let names = names.map(|name| name.map_or_else(String::new, |name| name.to_string()));
+    let names = names.map(|name| name.as_deref().unwrap_or_default().to_owned());
     let names: Vec<String> = names.collect();
     let rows = flows
         .into_iter()
@@ -237,8 +237,7 @@ fn losers(hop: &Hop, episode: &Episode, names: &FlowNames) -> String {
     let named = flows.iter().take(LOSERS_MAX).filter_map(|&(flow, drops)| {
         let flow = hop.flow(flow)?;
         let ends = ends(&flow.key).join(" → ");
-        let name = names.of_key(&flow.key);
-        let name = name.map_or_else(String::new, |name| format!("{name}: "));
+        let name = before_ends(names.of_key(&flow.key));
         Some(format!("{name}{ends}: {}", grouped(drops)))
     });
     let mut named: Vec<String> = named.collect();

@@ -8,8 +8,8 @@ use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::terminal::{
-    compared, counted, given_up, grouped, name_of, percent, put_away, rate, repairs, utilisation,
-    volume, warnings,
+    before_ends, compared, counted, given_up, grouped, name_of, percent, put_away, rate, repairs,
+    utilisation, volume, warnings,
 };
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
@@ -301,8 +301,7 @@ fn pair_table(analysis: &Analysis, names: &FlowNames) -> PageTable {
             }
             let name = |flow: &Flow<'_>| {
                 let (src, dst) = flow.ends();
-                let called = names.of(flow);
-                let called = called.map_or_else(String::new, |name| format!("{name}: "));
+                let called = before_ends(names.of(flow));
                 format!("{called}{src} → {dst}{}", mark(flow))
             };
             let span = pair.end.since(pair.start) as f64;

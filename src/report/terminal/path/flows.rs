@@ -22,9 +22,8 @@ pub(super) fn table(hop: &Hop, config: &PathConfig) -> String {
         "episodes (shared)",
     ];
     let mut rows: Vec<Vec<String>> = flows.iter().map(|(_, flow)| cells(hop, flow)).collect();
-    let name = |flow: &PathFlow| config.names.of_key(&flow.key);
-    let named = flows.iter().map(|(_, flow)| name(flow));
-    let named = named.map(|name| name.map_or_else(String::new, |name| name.to_string()));
+    let names = flows.iter().map(|(_, flow)| config.names.of_key(&flow.key));
+    let named = names.map(|name| name.as_deref().unwrap_or_default().to_owned());
     let columns = header.len();
     add_names(&mut header, &mut rows, 0, named.collect());
     let texts = 2 + header.len() - columns;

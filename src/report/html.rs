@@ -393,11 +393,6 @@ fn took(ns: f64) -> String {
     duration(ns as i64)
 }
 
-/// A delay in ns, in the unit that all delays on a page have, but for those of many seconds.
-fn ms(ns: f64) -> String {
-    delay(ns)
-}
-
 /// Escaped text that may also go on in the next line behind what addresses and names of files have in them.
 fn with_breaks(escaped: &str) -> String {
     const SHORT: usize = 14;

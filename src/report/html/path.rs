@@ -14,7 +14,7 @@ use super::super::terminal::clocks::clocks;
 use super::super::terminal::path::{queue_share, told_ways, warnings};
 use super::super::terminal::{before_ends, counted, grouped, percent, repairs, volume};
 use super::{
-    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
+    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, delay, left_out, notes_on_captures,
     section, took,
 };
 
@@ -158,8 +158,8 @@ fn flow_table(analysis: &PathAnalysis, config: &PathConfig) -> PageTable {
 }
 
 fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {
-    let whole = |ns: Option<i64>| Cell::number(ns.map(|ns| ns as f64), ms);
-    let delay = &flow.delay;
+    let whole = |ns: Option<i64>| Cell::number(ns.map(|ns| ns as f64), delay);
+    let delays = &flow.delay;
     let [src, dst] = ends(&flow.key);
     vec![
         Cell::count(number),
@@ -170,11 +170,11 @@ fn flow_row(number: u64, hop: &Hop, flow: &PathFlow) -> Vec<Cell> {
         Cell::number(Some(flow.ip_bytes as f64), |_| volume(flow.ip_bytes)),
         Cell::count(flow.dropped_packets),
         Cell::number(flow.loss_rate(), percent),
-        whole(delay.ns_min()),
-        Cell::number(delay.ns_mean(), ms),
-        whole(delay.ns_quantile(0.95)),
-        whole(delay.ns_max()),
-        Cell::number(flow.queue_delay.ns_mean(), ms),
+        whole(delays.ns_min()),
+        Cell::number(delays.ns_mean(), delay),
+        whole(delays.ns_quantile(0.95)),
+        whole(delays.ns_max()),
+        Cell::number(flow.queue_delay.ns_mean(), delay),
         Cell::number(queue_share(hop, flow), percent),
         Cell::count(flow.episodes),
         Cell::count(flow.episodes_shared),

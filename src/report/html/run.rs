@@ -12,7 +12,7 @@ use super::super::terminal::{
     utilisation, volume, warnings,
 };
 use super::{
-    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, left_out, ms, notes_on_captures,
+    Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, delay, left_out, notes_on_captures,
     section, took,
 };
 
@@ -255,10 +255,10 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         Cell::number(goodput.zip(capacity).map(|(bps, all)| bps / all), percent),
         Cell::number(Some(bytes as f64), |bytes| volume(bytes as u64)),
         Cell::number(flow.wire_overhead(), percent),
-        Cell::number(rtt.ns_min().map(|ns| ns as f64), ms),
-        Cell::number(rtt.ns_mean(), ms),
-        Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), ms),
-        Cell::number(rtt.ns_max().map(|ns| ns as f64), ms),
+        Cell::number(rtt.ns_min().map(|ns| ns as f64), delay),
+        Cell::number(rtt.ns_mean(), delay),
+        Cell::number(rtt.ns_quantile(0.95).map(|ns| ns as f64), delay),
+        Cell::number(rtt.ns_max().map(|ns| ns as f64), delay),
         tcp(Cell::count(retransmitted)),
         tcp(Cell::number(rate_of_packets, percent)),
         tcp(Cell::count(incidents.rtx_unneeded)),

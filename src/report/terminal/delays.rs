@@ -38,9 +38,12 @@ fn long_unit(ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// A delay in ns, in milliseconds or, where these would be too many, in what is longer.
+/// A delay in ns, in milliseconds or, where these would be too many or a fraction of one, in what is longer or shorter.
 pub(in crate::report) fn delay(ns: f64) -> String {
-    let (unit, unit_ns) = long_unit(ns.abs());
+    let (unit, unit_ns) = match ns.abs() {
+        f64::MIN_POSITIVE..999_500.0 => ("µs", 1e3),
+        rest => long_unit(rest),
+    };
     format!("{} {unit}", digits(ns / unit_ns))
 }
 
@@ -63,6 +66,22 @@ mod tests {
             ([-12.5e9, -1.5e9, 2e6], "-12.5/-1.50/0.002 s"),
         ] {
             assert_eq!(delays(ns), text);
+        }
+    }
+
+    #[test]
+    fn a_delay_has_three_digits_in_the_unit_that_suits_it() {
+        for (ns, text) in [
+            (0.0, "0 ms"),
+            (3160.0, "3.16 µs"),
+            (-6150.0, "-6.15 µs"),
+            (999_499.0, "999 µs"),
+            (999_500.0, "1.00 ms"),
+            (54.6e6, "54.6 ms"),
+            (9.99e9, "9990 ms"),
+            (12e9, "12.0 s"),
+        ] {
+            assert_eq!(delay(ns), text);
         }
     }
 }

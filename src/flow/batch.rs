@@ -32,7 +32,7 @@ pub struct SegmentBatch {
     len: usize,
     /// How many of them each shard has.
     lens: [u32; SHARDS],
-    /// Places in `lines`, shard by shard, and where those of each shard end: nothing until they are sorted.
+    /// Places in `lines`, shard by shard, and where those of each shard end: 0 until they are sorted.
     places: Vec<u32>,
     ends: [u32; SHARDS],
     /// SACK blocks of those that have some.
@@ -138,7 +138,6 @@ impl SegmentBatch {
         self.first_ordinal = first_ordinal;
         self.len = 0;
         self.lens = [0; SHARDS];
-        self.places.clear();
         self.ends = [0; SHARDS];
         self.sacks.clear();
         self.others.clear();
@@ -219,7 +218,10 @@ impl SegmentBatch {
             *end = start;
             start += len;
         }
-        self.places.resize(self.len, 0);
+        // What they were before does not matter: all that count are written.
+        if self.places.len() < self.len {
+            self.places.resize(self.len, 0);
+        }
         for (place, line) in (0..).zip(&self.lines[..self.len]) {
             let end = &mut self.ends[line.shard()];
             self.places[*end as usize] = place;

@@ -432,6 +432,7 @@ impl Connection {
                 && (segment.payload_len == 0
                     || sender.is_below_highest(segment.seq, segment.payload_len));
         let (had_before, window_before) = (peer.known_to_have(), peer.window.advertised);
+        sender.note_probe(peer, segment, step);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
                 expect_copies(sender, peer);

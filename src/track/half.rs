@@ -529,8 +529,7 @@ impl HalfFlow {
     ) -> Taken {
         let len = segment.payload_len;
         if let Some(verdict) = self.judge_probe(segment, start, end, step) {
-            self.mark(start, end, Marks::RESENT);
-            self.repair.last = Last::Probe;
+            self.on_probe(start, end);
             return Taken::of(verdict, 0, len);
         }
         let Some(hole) = self.holes.first_within(start, end) else {

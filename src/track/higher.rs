@@ -30,6 +30,7 @@ impl HalfFlow {
     ) -> (Verdict, Told) {
         let is_late = matches!(step, Step::Behind(_));
         if segment.payload_len <= 1 && self.window.is_closed() {
+            self.old_copies.on_probe();
             let verdict = Verdict::of(Class::WindowProbe, Evidence::Sequence, Confidence::High);
             return (verdict, Told::Order);
         }

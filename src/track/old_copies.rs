@@ -65,6 +65,13 @@ impl OldCopies {
         self.repeats.clear();
     }
 
+    /// Either side looks whether the other is there, or has room: that is a duplicate ACK itself, and answered with one
+    /// (RFC 9293 section 3.8.4). Answers to what was sent before have come by then.
+    #[cold]
+    pub(super) fn on_probe(&mut self) {
+        self.repeats.clear();
+    }
+
     /// Whether a DSACK was seen.
     pub(super) fn are_told_by_dsacks(&self) -> bool {
         self.dsacks

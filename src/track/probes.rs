@@ -3,6 +3,7 @@
 use super::delays::TIMER_NS_MIN;
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::in_flight::Marks;
 use super::repair::Last;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{Class, Confidence, Direction, Evidence, FlowSink, Signal, Verdict};
@@ -27,16 +28,7 @@ impl HalfFlow {
             return;
         }
         let offset = unwrapper.offset(segment.seq, self.high);
-        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before
-        // that byte, late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is
-        // acknowledged.
-        let is_idle = self.is_idle_at(segment.at);
-        let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
-        let next = self.sent_below() + i64::from(self.has_ended() && is_idle);
-        let window_probe = self.window.is_closed();
-        let probes = offset == next - 1
-            && self.una.is_some_and(|una| una >= self.high)
-            && (is_idle || window_probe && !is_late || self.is_sent_last(segment, step));
+        let probes = self.is_probe_at(offset, segment, step);
         // Else it is the next byte itself (section 3.10.7.4): the sender has sent nothing above.
         if probes || offset == self.high {
             self.emissions.forget_unseen();
@@ -51,13 +43,54 @@ impl HalfFlow {
             sink.signal(
                 dir,
                 segment.at,
-                if window_probe {
+                if self.window.is_closed() {
                     Signal::WindowProbe
                 } else {
                     Signal::KeepAlive
                 },
             );
         }
+    }
+
+    /// Whether a segment without payload at `offset` only looks whether the peer is there, or has room.
+    fn is_probe_at(&self, offset: i64, segment: &Segment, step: Step) -> bool {
+        // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before
+        // that byte, late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is
+        // acknowledged.
+        let is_idle = self.is_idle_at(segment.at);
+        let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
+        let next = self.sent_below() + i64::from(self.has_ended() && is_idle);
+        offset == next - 1
+            && self.una.is_some_and(|una| una >= self.high)
+            && (is_idle || self.window.is_closed() && !is_late || self.is_sent_last(segment, step))
+    }
+
+    /// Where a duplicate ACK may be the answer to a repeat that was not needed: whether `segment` looks whether `peer` is
+    /// there, before its ACK is entered.
+    #[inline]
+    pub(super) fn note_probe(&mut self, peer: &mut Self, segment: &Segment, step: Step) {
+        let waits = !(self.old_copies.is_empty() && peer.old_copies.is_empty());
+        if waits && segment.payload_len == 0 && self.is_probe(segment, step) {
+            self.old_copies.on_probe();
+            peer.old_copies.on_probe();
+        }
+    }
+
+    #[cold]
+    fn is_probe(&self, segment: &Segment, step: Step) -> bool {
+        let others = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
+        !segment.flags.any(others)
+            && self.has_begun()
+            && self.unwrapper().is_some_and(|unwrapper| {
+                self.is_probe_at(unwrapper.offset(segment.seq, self.high), segment, step)
+            })
+    }
+
+    /// Bytes that passed before did so again as a probe.
+    pub(super) fn on_probe(&mut self, start: i64, end: i64) {
+        self.mark(start, end, Marks::RESENT);
+        self.repair.last = Last::Probe;
+        self.old_copies.on_probe();
     }
 
     /// Up to where its sender has sent: also what the capture lost and the peer acknowledged, if that is more than the

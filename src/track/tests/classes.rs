@@ -550,7 +550,7 @@ fn what_shows_a_repeat_to_be_unneeded_does_not_change_the_keep_alive_behind_it()
          400 A>B data 1000..2000
          416 B>A ack 2000 id 6
          5000 A>B data 1999..2000
-         5020 B>A ack 2000 id 7",
+         5020 B>A ack 2000 sack 1000..2000 id 7",
     );
     let rows = play(&trace).rows;
     assert_eq!(rows[2].verdict.reason, Some(Reason::Unneeded));

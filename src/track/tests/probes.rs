@@ -1,7 +1,7 @@
 //! Keep-alives and window probes, with a byte and without (METRICS.md X7).
 
 use super::{check_signs, opened, play};
-use crate::event::{Class, Verdict};
+use crate::event::{Class, Reason, Verdict};
 
 #[test]
 fn an_empty_segment_one_below_the_next_byte_is_a_keep_alive() {
@@ -188,4 +188,36 @@ fn where_no_ack_is_seen_the_last_byte_of_a_packet_alone_is_a_keep_alive() {
         let expected = Some(Class::Retransmission);
         assert_eq!(class(cut, at, byte), expected, "{cut} {at} {byte}");
     }
+}
+
+#[test]
+fn what_a_probe_brings_about_is_no_answer_to_a_repeat_before_it() {
+    // The repeat at 300 is answered sooner than the data before was, whose ACK B had delayed, but no sooner than a round
+    // trip takes: it may have been for nothing, and a duplicate ACK would tell. That to a keep-alive, or one that looks
+    // for room, does not (RFC 9293 section 3.8.4), nor B's own.
+    let repeat = |probe: &str| {
+        let trace = opened(&format!(
+            "100 A>B data 0..1000 ack 0 id 2
+             140 B>A ack 1000 id 1
+             200 A>B data 1000..2000 ack 0 id 3
+             300 A>B data 1000..2000 ack 0 id 4
+             321 B>A ack 2000 id 2 {probe}"
+        ));
+        let seen = play(&trace);
+        (seen.rows[2].verdict.reason, seen.lost)
+    };
+    let (lost, unneeded) = (
+        (Some(Reason::TailProbe), [0, 1]),
+        (Some(Reason::Unneeded), [0, 0]),
+    );
+    for probe in [
+        "win 0\n 600 A>B at 1999 ack 0 id 5\n 620 B>A ack 2000 win 0 id 3",
+        "win 0\n 600 A>B data 2000..2001 ack 0 id 5\n 620 B>A ack 2000 win 0 id 3",
+        "\n 9000 A>B at 1999 ack 0 id 5\n 9020 B>A ack 2000 id 3",
+        "\n 9000 A>B data 1999..2000 ack 0 id 5\n 9020 B>A ack 2000 id 3",
+        "\n 9000 B>A at -1 ack 2000 id 3\n 9000 A>B ack 0 id 5",
+    ] {
+        assert_eq!(repeat(probe), lost, "{probe}");
+    }
+    assert_eq!(repeat("\n 342 B>A ack 2000 id 3"), unneeded);
 }

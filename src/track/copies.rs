@@ -6,9 +6,7 @@ use super::half::HalfFlow;
 use super::in_flight::{Marks, PARTS_MAX, Sent};
 use super::rtt::later;
 use crate::decode::{Segment, TcpFlags};
-use crate::event::{
-    Amendment, Class, Confidence, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict,
-};
+use crate::event::{Amendment, Class, Direction, Evidence, FlowSink, LossPlace, Reason, Verdict};
 use crate::time::CaptureTime;
 
 /// Which emission of the same bytes a copy is.
@@ -387,7 +385,7 @@ impl HalfFlow {
         let covered = self.in_flight.overlapping(start, end);
         let leaves_rest = self.in_flight.leaves_rest(&covered);
         let mut index = covered.start;
-        let mut last_is_due = true;
+        let (mut last_is_due, mut last_is_told) = (true, false);
         loop {
             if copy == WhichCopy::LateOriginal && index > covered.start + PARTS_MAX {
                 break;
@@ -433,7 +431,8 @@ impl HalfFlow {
             };
             if sent.start >= end {
                 // It may have been one packet with what has now been sent anew, and gives no sample then (Karn's rule).
-                if copy != WhichCopy::LateOriginal && sent.marks.take(Marks::CONTINUES) {
+                let is_cut = copy != WhichCopy::LateOriginal && sent.marks.take(Marks::CONTINUES);
+                if is_cut {
                     sent.marks.set(Marks::SAMPLED);
                     if leaves_rest {
                         sent.marks.set(Marks::REST);
@@ -442,6 +441,10 @@ impl HalfFlow {
                 // Of a packet that is cut here the lower part was too young to tell of a loss: the rest will.
                 if !last_is_due && sent.marks.take(Marks::PARTED) {
                     sent.marks.set(Marks::REST);
+                }
+                // What became of it has been told with the part below.
+                if is_cut && last_is_told && !sent.marks.has(Marks::FRAMED) {
+                    sent.marks.set(Marks::PARTED);
                 }
                 break;
             }
@@ -452,8 +455,10 @@ impl HalfFlow {
                 let is_due =
                     sent.start <= start || since_ns >= self.delays.downstream.smoothed_ns();
                 last_is_due = is_due;
+                last_is_told = sent.is_told_below();
                 if sent.is_lost_by_repeat(start, verdict, una, mss, is_due) {
                     lost += u32::from(packet_size.packets(sent.len, segment.timestamps.is_some()));
+                    last_is_told = true;
                 }
                 sent.take_copy(segment, end, verdict);
                 // The last byte of what was parted was another one's; this packet's may give a sample.
@@ -484,39 +489,7 @@ impl Sent {
             self.marks.set(Marks::CONTINUES);
         }
     }
-}
 
-impl Verdict {
-    /// Whether it is that of a repeat, which begins at `start`, of what the receiver had refused (RFC 7413 section
-    /// 4.2.2): of what was lost the place is told, but for bytes from before the first that were seen.
-    pub(super) fn is_of_refused(self, start: i64) -> bool {
-        // What SACK alone shows to be a repeat has no place, either.
-        self.reason == Some(Reason::Fast)
-            && self.lost.is_none()
-            && self.evidence == Evidence::SeenBefore
-            && start >= 0
-    }
-
-    /// What a retransmission is that turns out not to have been needed.
-    pub(super) fn as_unneeded(self, evidence: Evidence) -> Self {
-        let confidence = match evidence {
-            // An ACK may come as soon where a queue drains.
-            Evidence::Timing => Confidence::Medium,
-            // Only timing said so until now, and of what passed before.
-            _ if self.reason == Some(Reason::Unneeded) => Confidence::High,
-            _ => self.confidence,
-        };
-        Self {
-            reason: Some(Reason::Unneeded),
-            lost: None,
-            evidence,
-            confidence,
-            ..self
-        }
-    }
-}
-
-impl Sent {
     /// Whether it came with the SYN and the receiver, which acknowledges up to `una`, did not take it (RFC 7413 section
     /// 4.2.2).
     pub(super) fn is_refused(&self, una: i64) -> bool {
@@ -534,6 +507,12 @@ impl Sent {
         if self.end() < end {
             self.marks.set(Marks::GOES_ON);
         }
+    }
+
+    /// Whether the loss of its packet is told with a range below.
+    fn is_told_below(&self) -> bool {
+        let above = self.marks.has(Marks::CONTINUES) && !self.marks.has(Marks::FRAMED);
+        above || self.marks.has(Marks::PARTED)
     }
 
     /// A packet that begins at `start` and was judged `verdict` repeats this range: whether that
@@ -556,10 +535,10 @@ impl Sent {
         self.marks.take(Marks::ON_SYN);
         // The loss of a packet counts with its lowest range; a frame that is longer than any
         // packet was several.
-        let framed = self.marks.take(Marks::FRAMED);
-        let above = self.marks.take(Marks::CONTINUES) && !framed;
-        let above = self.marks.take(Marks::PARTED) || above;
-        self.marks.take(Marks::REST);
+        let above = self.is_told_below();
+        for mark in [Marks::FRAMED, Marks::CONTINUES, Marks::PARTED, Marks::REST] {
+            self.marks.take(mark);
+        }
         // Where there was no room to part it.
         let counted = self.marks.take(Marks::LOST_DOWNSTREAM)
             && self.start < start

@@ -61,3 +61,32 @@ fn rows_wait_as_long_as_segments_are_in_flight() {
     assert_eq!(rows.len(), 70_000);
     assert!(rows.iter().all(|row| row.rtt.is_some()));
 }
+
+#[test]
+fn each_piece_of_a_repeat_counts_once_however_the_next_one_is_cut() {
+    // Three packets are lost, and so are the four pieces that they are repeated in, as SACK blocks of data both ways leave
+    // them less room; then they are repeated as they were: each new packet holds the end of one piece and the begin of
+    // the next.
+    let trace = opened(
+        "100 A>B data 0..1000
+         100 A>B data 1000..2000
+         100 A>B data 2000..3000
+         100 A>B data 3000..4000
+         100 A>B data 4000..5000
+         100 A>B data 5000..6000
+         120 B>A ack 0 sack 3000..4000
+         120 B>A ack 0 sack 3000..5000
+         120 B>A ack 0 sack 3000..6000
+         130 A>B data 0..980
+         130 A>B data 980..1960
+         130 A>B data 1960..2940
+         130 A>B data 2940..3000
+         131 A>B data 6000..7000
+         151 B>A ack 0 sack 3000..7000
+         161 A>B data 0..1000
+         161 A>B data 1000..2000
+         161 A>B data 2000..3000
+         181 B>A ack 7000",
+    );
+    assert_eq!(play(&trace).lost, [0, 3 + 4]);
+}

@@ -9,6 +9,7 @@
 
 mod acks;
 mod anew;
+mod answers;
 mod beyond;
 mod classify;
 mod copies;
@@ -423,8 +424,7 @@ impl Connection {
         let again =
             sender.seen_acks.expects_copies() && sender.has_said(segment, peer.reports_in(segment));
         // While data of the peer is unanswered, an ACK of this side may have been lost.
-        sender.owes_ack |=
-            peer.sent_data && peer.una.is_none_or(|una| una < peer.high) || peer.waits_for_end();
+        sender.owes_ack |= peer.may_miss_ack();
         // The very packet that came just now, before any was expected to come again.
         let again = again
             || step == Step::Same
@@ -441,6 +441,7 @@ impl Connection {
                 peer.on_ack(dir.reversed(), segment, sink);
             }
         }
+        sender.note_answer(peer, segment, step, had_before);
         if wire_packets > 1 {
             sink.signal(dir, segment.at, sender.super_segment(segment, wire_packets));
         }

@@ -1,6 +1,7 @@
 //! What held a sender back, and for how long: repairs of losses, the receiver's window, nothing to
 //! send.
 
+use super::answers::Answers;
 use super::half::HalfFlow;
 use super::rtt::Echoes;
 use crate::decode::Timestamps;
@@ -26,6 +27,7 @@ pub(super) struct Limits {
     /// The pause before the data in flight, which counts when that is acknowledged.
     pause: Pause,
     is: Is,
+    pub(super) answers: Answers,
 }
 
 impl Limits {

@@ -55,6 +55,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
         if sender.is_answered() {
             let is_unheard = sender.has_not_heard(plain.timestamps(), &peer.echoes);
             sender.note_pause(plain.at(), is_unheard);
+            sender.note_by_itself(peer, plain.at());
         }
         sender.on_next_data(dir, plain, step, sink);
     }

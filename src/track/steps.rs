@@ -390,6 +390,10 @@ impl HalfFlow {
                 u16::MAX
             } else if follows_syn {
                 0
+            } else if skipped == 1
+                && start.is_some_and(|start| self.is_answer_again(start, segment.at, &peer.times))
+            {
+                0
             } else {
                 self.acks_among(skipped, acks)
             },

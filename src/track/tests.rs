@@ -23,6 +23,7 @@
 //! otherwise.
 
 mod anew;
+mod answers;
 mod asked_long_ago;
 mod beyond;
 mod classes;

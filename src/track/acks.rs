@@ -231,8 +231,12 @@ impl HalfFlow {
             self.times.reported_latest = self.times.reported_latest.max(Some(sent.at));
             self.acks.add_told(1);
             if sent.copies > 1 {
-                self.old_copies.on_covered(sent, at);
+                let repeated = *sent;
+                self.on_covered_copy(&repeated, at, highest_before);
             }
+            let Some(sent) = self.in_flight.get_mut(index) else {
+                break;
+            };
             let sent = if timing.is_too_soon_for(sent) {
                 let repeated = *sent;
                 let first = self.in_flight.first_copy(&repeated);
@@ -273,26 +277,6 @@ impl HalfFlow {
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
             }
-        }
-    }
-
-    /// SACK has reported the last byte of the range at `index`, but not all of it: a frame of several packets, of which
-    /// others lack.
-    #[cold]
-    fn sample_last_byte<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        index: usize,
-        at: CaptureTime,
-        sink: &mut S,
-    ) {
-        let sent = self.in_flight.get_mut(index);
-        let due = sent.filter(|sent| is_single(sent) && !sent.marks.has(Marks::SAMPLED));
-        if let Some(sent) = due {
-            sent.marks.set(Marks::SAMPLED);
-            let (sent_at, row) = (sent.at, sent.row);
-            self.old_copies.on_answer(sent_at, at);
-            self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
         }
     }
 
@@ -435,7 +419,8 @@ impl HalfFlow {
                 .is_some_and(|answer| answer.sent_at == sent.at);
             let is_part = released.goes_on(sent, answers_latest);
             if sent.copies > 1 && !answers_latest {
-                self.old_copies.on_released(sent, at, edge);
+                let unasked = self.delays.is_unasked(sent, &first, highest_before);
+                self.old_copies.on_released(sent, at, edge, unasked);
             }
             let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
             if answers_latest && !is_single(sent) && self.old_copies.has_copied_behind() {
@@ -546,6 +531,7 @@ impl HalfFlow {
         }
         if same_window || news {
             self.acks.dup_run = self.acks.dup_run.saturating_add(1);
+            self.board.note_echo(segment.timestamps);
             self.acks.note_told(segment.at);
             if !news && let Some(una) = self.una {
                 self.holes.tell_at(una, false, segment.at);

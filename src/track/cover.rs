@@ -6,7 +6,7 @@ use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::rtt::{Estimate, later};
 use crate::decode::Segment;
-use crate::event::{Class, RttLabel};
+use crate::event::{Class, Direction, FlowSink, RttLabel};
 use crate::time::CaptureTime;
 
 /// Whether the sender emitted these bytes once, as far as is known (Karn's rule).
@@ -287,9 +287,17 @@ impl HalfFlow {
         let is_stale = |edge: &Sent, echo: u32| {
             edge.start <= una && later(self.in_flight.first_copy(edge).tsval, echo)
         };
+        // Some take no clock older than the newest that came: that of a repeat which others overtook, which SACK reports.
+        let is_overtaken = |edge: &Sent, echo: u32| {
+            self.acks.dup_run > 0
+                && self.board.echoes(echo)
+                && edge.copies > 1
+                && self.times.reported_latest > Some(edge.at)
+        };
         let tells = |echo: &u32| {
             edge.is_none_or(|edge| {
-                edge.tsval == *echo || !(edge.marks.has(Marks::OLD_ACK) || is_stale(edge, *echo))
+                let is_doubtful = edge.marks.has(Marks::OLD_ACK) || is_stale(edge, *echo);
+                edge.tsval == *echo || !(is_doubtful || is_overtaken(edge, *echo))
             })
         };
         let echo = segment.timestamps.map(|ts| ts.echo).filter(tells);
@@ -422,5 +430,25 @@ impl HalfFlow {
         }
         let hole = self.holes.last_wide(start, end, answered_at_once);
         hole.unwrap_or(i64::MIN)
+    }
+
+    /// SACK has reported the last byte of the range at `index`, but not all of it: a frame of several packets, of which
+    /// others lack.
+    #[cold]
+    pub(super) fn sample_last_byte<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        at: CaptureTime,
+        sink: &mut S,
+    ) {
+        let sent = self.in_flight.get_mut(index);
+        let due = sent.filter(|sent| is_single(sent) && !sent.marks.has(Marks::SAMPLED));
+        if let Some(sent) = due {
+            sent.marks.set(Marks::SAMPLED);
+            let (sent_at, row) = (sent.at, sent.row);
+            self.old_copies.on_answer(sent_at, at);
+            self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
+        }
     }
 }

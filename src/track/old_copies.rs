@@ -7,7 +7,8 @@
 //!
 //! Without SACK such repeats are those sent behind a repeat of the left edge, whose ACK leaps over
 //! what the receiver held, and covered by that ACK. With SACK, from receivers that know no DSACK
-//! (RFC 2883), those that an ACK or SACK covered before a round trip was over.
+//! (RFC 2883), those that an ACK or SACK covered before a round trip was over, or that were sent before one was over
+//! since the copy before them.
 
 use thin_vec::ThinVec;
 
@@ -126,14 +127,14 @@ impl OldCopies {
 
     /// An ACK or SACK that passes at `at` covers `sent`, of a receiver that agreed to SACK: most likely
     /// for an earlier copy than the latest, where it comes sooner than the last answer did but for an
-    /// eighth.
+    /// eighth, or where that was repeated `unasked`.
     #[cold]
-    pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime) {
+    pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime, unasked: bool) {
         if self.dsacks || !sent.is_repeat() {
             return;
         }
         let elapsed_ns = at.since(sent.at);
-        if elapsed_ns < nearly(self.latest_ns) {
+        if unasked || elapsed_ns < nearly(self.latest_ns) {
             self.add(sent.at, sent.start);
         } else {
             // The queue may drain.
@@ -144,9 +145,9 @@ impl OldCopies {
 
     /// The cumulative ACK that passes at `at` covers `sent`, and shows no answer to its latest copy.
     #[cold]
-    pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge) {
+    pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge, unasked: bool) {
         match edge {
-            Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at),
+            Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at, unasked),
             Edge::Repeated(edge_at, start)
                 if sent.start > start && sent.at >= edge_at && sent.is_repeat() =>
             {
@@ -198,6 +199,14 @@ impl HalfFlow {
             .nth_unacked(0)
             .filter(|edge| edge.start <= una && edge.verdict.class == Class::Retransmission)
             .map_or(Edge::Sent, |edge| Edge::Repeated(edge.at, edge.start))
+    }
+
+    /// An ACK that passes at `at` reports `sent` by SACK, which was repeated, and SACK reached as far as `highest` before.
+    #[cold]
+    pub(super) fn on_covered_copy(&mut self, sent: &Sent, at: CaptureTime, highest: Option<i64>) {
+        let first = self.in_flight.first_copy(sent);
+        let unasked = self.delays.is_unasked(sent, &first, highest);
+        self.old_copies.on_covered(sent, at, unasked);
     }
 
     /// A duplicate ACK passed with the window of the one before it, which reports nothing new. Whether it answers

@@ -239,6 +239,7 @@ impl HalfFlow {
             sink.signal(dir, plain.at(), Signal::DupAck);
         }
         self.acks.dup_run = self.acks.dup_run.saturating_add(1);
+        self.board.note_echo(plain.timestamps());
         self.acks.note_told(plain.at());
         sink.delivered(dir, plain.at(), (part.end - part.start) as u64);
         true

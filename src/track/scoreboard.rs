@@ -7,7 +7,7 @@ use thin_vec::ThinVec;
 use self::list::RangeList;
 use super::in_flight::Moves;
 use super::ranges::{HOLES_MAX, StreamRange};
-use crate::decode::{SackBlock, SackBlocks};
+use crate::decode::{SackBlock, SackBlocks, Timestamps};
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
@@ -53,6 +53,8 @@ struct Board {
     early: Option<(Seq, SackBlocks)>,
     /// Since when data is reported from above all that was seen, as when it was last found to be.
     beyond_since: Option<CaptureTime>,
+    /// What the last ACK that did not move echoed; meaningless where the flow has no timestamps.
+    echo: u32,
 }
 
 impl Scoreboard {
@@ -87,6 +89,19 @@ impl Scoreboard {
     pub(super) fn leaves_out(&self, start: i64, end: i64) -> bool {
         let untold = self.0.as_ref().and_then(|board| board.untold);
         untold.is_some_and(|untold| start < untold.end && untold.start < end)
+    }
+
+    /// An ACK that does not move has these timestamps.
+    #[inline]
+    pub(super) fn note_echo(&mut self, timestamps: Option<Timestamps>) {
+        if let (Some(board), Some(timestamps)) = (&mut self.0, timestamps) {
+            board.echo = timestamps.echo;
+        }
+    }
+
+    /// Whether the last ACK that did not move had that `echo`, as far as is known.
+    pub(super) fn echoes(&self, echo: u32) -> bool {
+        self.0.as_ref().is_some_and(|board| board.echo == echo)
     }
 
     /// An ACK has reported as much as it had room for, above what was `highest` before; `una` is acknowledged.

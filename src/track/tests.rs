@@ -29,6 +29,7 @@ mod beyond;
 mod classes;
 mod clocks;
 mod duplicates;
+mod early_repeats;
 mod echoes;
 mod ends;
 mod first_flights;

@@ -1,11 +1,30 @@
 //! Repeats that no ACK can have asked for, though ACKs went on: those of timers that ran out meanwhile.
 
 use super::delays::{Delays, TIMER_NS_MIN, UNSET_TIMER_NS_MIN, nearly};
+use super::earlier_copies::EarlierCopy;
 use super::half::HalfFlow;
 use super::in_flight::{PARTS_MAX, Sent};
 use super::repair::Heard;
 use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
+
+impl Delays {
+    /// Whether the only repeat of `sent` passed before any ACK that tells of its `first` copy can have brought it about,
+    /// and SACK, which reached as far as `highest`, had reported nothing above: had the first been lost, what was sent
+    /// behind it would have been. Who repeats so soon goes by no ACK, as one that has window left and no new data to
+    /// fill it with (RFC 6675 section 4, `NextSeg` (3)).
+    #[cold]
+    pub(super) fn is_unasked(
+        &self,
+        sent: &Sent,
+        first: &EarlierCopy,
+        highest: Option<i64>,
+    ) -> bool {
+        sent.copies == 2
+            && sent.at.since(first.at) < nearly(self.shortest_round_trip_ns())
+            && highest.is_none_or(|highest| highest <= sent.start)
+    }
+}
 
 impl HalfFlow {
     /// Whether the left edge, which was repeated as `earlier`, is repeated again at `at` for a timer that ran out,

@@ -66,17 +66,17 @@ pub use manifest::{ManifestError, Mistake};
 #[cfg(feature = "cli")]
 pub(crate) use measure::with_causes;
 pub use measure::{
-    FlowMeasure, MeasureOptions, RunMeasure, Sample, SeriesKind, SeriesPoint, Shortfall,
+    FlowMeasure, MeasureOptions, RunMeasure, Sample, SeriesKind, SeriesOf, SeriesPoint, Shortfall,
 };
 pub use measured::MeasuredRun;
 pub use metrics::{Metric, Values};
-pub use plan::{Compositions, PlannedRun, Samples, StudyPlan};
+pub use plan::{Average, Compositions, PlannedRun, Samples, StudyPlan};
 pub use queue::QueuePoints;
 pub use reports::{
     Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, SeriesReport,
 };
 #[cfg(feature = "charts")]
-pub(crate) use reports::{LOSSES, VARIANTS, rate_label};
+pub(crate) use reports::{LOSSES, SeriesLine, VARIANTS, means_over_bins, rate_label, seen_from};
 pub use results::{StudyFlow, StudyResults, StudyRun};
 pub use template::{Template, TemplateFault};
 pub use window::Window;

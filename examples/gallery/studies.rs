@@ -124,6 +124,7 @@ fn fness(gallery: &Gallery) -> Result<(), Failure> {
             title: "Fairness of pairs – 10 Mbit/s, 50 ms, buffer 2 BDP".to_owned(),
             note: String::new(),
             point: "a second of a run".to_owned(),
+            a: None,
             pairs,
         };
         Ok(scatter.draw(style))

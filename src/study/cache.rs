@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 13;
+const SHAPE: u32 = 14;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]
@@ -157,6 +157,9 @@ struct Entry {
     run: RunShape,
 }
 
+/// A step of time.
+type PointShape = (i64, [Bits; 4]);
+
 #[derive(Serialize, Deserialize)]
 struct RunShape {
     span_ns: Option<(i64, i64)>,
@@ -165,7 +168,7 @@ struct RunShape {
     values: Vec<Bits>,
     flows: Vec<FlowShape>,
     flows_left_out: Option<u64>,
-    series: Vec<(i64, [Bits; 4])>,
+    series: Vec<PointShape>,
     damage: (u64, u64),
     given_up: (u64, u64, bool),
     buffer_refuted: bool,
@@ -186,6 +189,7 @@ struct FlowShape {
     quality: String,
     samples: Vec<(i64, Bits, Bits, Option<u64>, Bits)>,
     silent_bins: u64,
+    series: Vec<PointShape>,
 }
 
 /// The side of the link: behind it or before it.
@@ -209,11 +213,7 @@ impl RunShape {
             values: bits(&run.values),
             flows: run.flows.iter().map(FlowShape::of).collect(),
             flows_left_out: run.flows_left_out,
-            series: run
-                .series
-                .iter()
-                .map(|point| (point.time_ns, point.values().map(|v| v.map(f64::to_bits))))
-                .collect(),
+            series: shapes_of(&run.series),
             damage: (run.shortfall.damaged_places, run.shortfall.skipped_bytes),
             given_up: (
                 run.shortfall.given_up.flows_without_series,
@@ -246,13 +246,7 @@ impl RunShape {
                 .map(FlowShape::measure)
                 .collect::<Option<_>>()?,
             flows_left_out: self.flows_left_out,
-            series: self
-                .series
-                .into_iter()
-                .map(|(time_ns, bits)| {
-                    SeriesPoint::new(time_ns, bits.map(|bits| bits.map(f64::from_bits)))
-                })
-                .collect(),
+            series: points_of(self.series),
             shortfall: Shortfall {
                 damaged_places,
                 skipped_bytes,
@@ -286,6 +280,7 @@ impl FlowShape {
             values: bits(&flow.values),
             quality: flow.quality.clone(),
             silent_bins: flow.silent_bins,
+            series: shapes_of(&flow.series),
             samples: flow
                 .samples
                 .iter()
@@ -324,6 +319,7 @@ impl FlowShape {
             values: values(&self.values)?,
             quality: self.quality,
             silent_bins: self.silent_bins,
+            series: points_of(self.series),
             samples: self
                 .samples
                 .into_iter()
@@ -339,6 +335,21 @@ impl FlowShape {
                 .collect(),
         })
     }
+}
+
+fn shapes_of(series: &[SeriesPoint]) -> Vec<PointShape> {
+    let shape = |point: &SeriesPoint| {
+        let values = point.values();
+        (point.time_ns, values.map(|value| value.map(f64::to_bits)))
+    };
+    series.iter().map(shape).collect()
+}
+
+fn points_of(shapes: Vec<PointShape>) -> Vec<SeriesPoint> {
+    let point = |(time_ns, bits): PointShape| {
+        SeriesPoint::new(time_ns, bits.map(|bits| bits.map(f64::from_bits)))
+    };
+    shapes.into_iter().map(point).collect()
 }
 
 fn bits(values: &Values) -> Vec<Bits> {

@@ -4,17 +4,20 @@
 //! with the files that are there is the business of [`StudyPlan`](super::StudyPlan).
 
 mod document;
+mod flows;
 mod measured;
 
 use std::io::{ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
 use document::Section;
 pub(super) use document::{Document, Located, did_you_mean, nearest, suggestion};
 pub use document::{ManifestError, Mistake};
+pub(super) use flows::FlowSection;
+use flows::flow_rules;
 pub(super) use measured::{ColumnText, MeasuredSection};
 
 /// Bytes of a manifest; a larger file is none.
@@ -64,6 +67,8 @@ pub(super) struct StudySection {
     pub metrics: Option<Vec<Located<String>>>,
     /// What one sample of a group of flows is.
     pub samples: Option<Located<String>>,
+    /// What charts and the summary show of several runs.
+    pub average: Option<Located<String>>,
     /// Whether runs of different flows stand in one group.
     pub compositions: Option<Located<String>>,
     /// Labels that a solo run shares with the flows it is compared with for harm.
@@ -143,19 +148,6 @@ pub(super) struct TraceSection {
     pub rate_unit: Option<Located<String>>,
     /// Where its time begins.
     pub origin: Option<Located<String>>,
-}
-
-/// `[[flows]]` or `[[runs.flows]]`.
-#[derive(Clone, Debug)]
-pub(super) struct FlowSection {
-    /// The label it gives.
-    pub label: Located<String>,
-    /// What tells the flows apart.
-    pub by: Located<String>,
-    /// Which flow has which value.
-    pub values: Vec<(Located<String>, Located<String>)>,
-    /// The value of all others.
-    pub other: Option<Located<String>>,
 }
 
 /// `[[runs]]`.
@@ -371,6 +363,7 @@ fn study(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> S
         "baseline",
         "metrics",
         "samples",
+        "average",
         "compositions",
         "same",
     ];
@@ -385,6 +378,7 @@ fn study(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> S
         baseline: section.pairs(document, "baseline").unwrap_or_default(),
         metrics: section.texts(document, "metrics"),
         samples: section.text(document, "samples"),
+        average: section.text(document, "average"),
         compositions: section.text(document, "compositions"),
         same: section.texts(document, "same"),
     }
@@ -478,59 +472,6 @@ fn capacity_trace(
         rate_unit,
         origin,
     })
-}
-
-fn flow_rules(document: &mut Document, parent: &Section<'_>, title: &str) -> Vec<FlowSection> {
-    parent
-        .tables(document, "flows")
-        .into_iter()
-        .filter_map(|(table, span)| {
-            let keys = ["label", "by", "values", "other"];
-            let section = Section::new(document, title, table, &span, &keys);
-            for key in ["label", "by", "values"] {
-                if section.get(key).is_none() {
-                    let message = format!(
-                        "{title} lacks '{key}': write label = \"cca\", by = \"server\", values = {{ \"5001\" = \"cubic\" }}"
-                    );
-                    document.mistake(section.line, message);
-                }
-            }
-            let label = section.text(document, "label");
-            let by = section.text(document, "by");
-            let is_list = section
-                .get("values")
-                .is_some_and(|value| matches!(value.get_ref(), DeValue::Array(_)));
-            let is_start = by.as_ref().map_or(is_list, |by| by.value == "start");
-            // A list is the order of start; anything else is asked for by what it is called.
-            let values = match (is_list, is_start) {
-                (true, true) => section.texts(document, "values").map(|values| {
-                    values
-                        .into_iter()
-                        .enumerate()
-                        .map(|(index, value)| (value.with((index + 1).to_string()), value))
-                        .collect()
-                }),
-                (false, false) => section.pairs(document, "values"),
-                (true, false) => {
-                    let expected = "a table that says which flows are which, such as { 5001 = \"cubic\" }: a list needs by = \"start\", whose order it gives";
-                    section.wrong(document, "values", expected);
-                    None
-                }
-                (false, true) => {
-                    let expected = "a list, such as [\"cubic\", \"bbr\"]: of the flow that starts first, of the second, ...";
-                    section.wrong(document, "values", expected);
-                    None
-                }
-            };
-            let other = section.text(document, "other");
-            Some(FlowSection {
-                label: label?,
-                by: by?,
-                values: values?,
-                other,
-            })
-        })
-        .collect()
 }
 
 fn runs(document: &mut Document, table: &DeTable<'_>, span: &Range<usize>) -> RunsSection {

@@ -21,7 +21,7 @@ use crate::metric::{self, Balance, stats};
 use crate::observe::{Bin, DelayDistribution, Span};
 use crate::time::CaptureTime;
 
-pub use series::{SeriesKind, SeriesPoint};
+pub use series::{SeriesKind, SeriesOf, SeriesPoint};
 use windowed::{behind_all, no_whole_bin, within_capture};
 
 /// What a run is measured with, besides its capture.
@@ -39,8 +39,8 @@ pub struct MeasureOptions<'a> {
     pub captured: LinkSide,
     /// Keep the samples of each bin.
     pub samples: bool,
-    /// Keep the run over time in steps of so many ns, a multiple of a bin.
-    pub step_ns: Option<i64>,
+    /// Keep the run, or each of its flows, over time in steps of so many ns, a multiple of a bin.
+    pub steps: Option<(SeriesOf, i64)>,
 }
 
 /// One run, reduced to numbers.
@@ -117,6 +117,8 @@ pub struct FlowMeasure {
     pub samples: Vec<Sample>,
     /// Further bins of the window, in which nothing happened; 0 where no window counts.
     pub silent_bins: u64,
+    /// The flow over time in the steps of a report; empty where none asks for it.
+    pub series: Vec<SeriesPoint>,
 }
 
 impl FlowMeasure {
@@ -205,8 +207,8 @@ impl RunMeasure {
             values: run.values(&measures),
             flows: measures,
             flows_left_out: Some(flows_left_out),
-            series: options
-                .step_ns
+            series: run
+                .step_ns_of(SeriesOf::Runs)
                 .map_or_else(Vec::new, |step_ns| run.series(step_ns)),
             shortfall,
         })
@@ -264,6 +266,12 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// The step in which these are wanted over time, in ns.
+    fn step_ns_of(&self, of: SeriesOf) -> Option<i64> {
+        let wanted = self.options.steps.filter(|&(wanted, _)| wanted == of);
+        wanted.map(|(_, step_ns)| step_ns)
+    }
+
     /// Mean capacity from `start` to `end`, in bit/s.
     fn capacity_bps(&self, start: CaptureTime, end: CaptureTime) -> Option<f64> {
         let capacity = self.options.conditions.capacity.as_ref()?;
@@ -302,6 +310,9 @@ impl Run<'_> {
             quality: words.join(","),
             samples,
             silent_bins,
+            series: self
+                .step_ns_of(SeriesOf::Flows)
+                .map_or_else(Vec::new, |step_ns| self.series_of_flow(flow, step_ns)),
         };
         if measure.is_unfinished() {
             measure.values.set(Metric::CompletionNs, None);

@@ -64,6 +64,7 @@ impl RunMeasure {
             quality: String::new(),
             samples: Vec::new(),
             silent_bins: 0,
+            series: Vec::new(),
         };
         Self {
             flows: flows.into_iter().map(flow).collect(),

@@ -62,6 +62,16 @@ pub enum Samples {
     Flows,
 }
 
+/// What stands for several runs in charts of bars and of lines, and in the summary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Average {
+    /// Their mean, with its confidence interval.
+    #[default]
+    Mean,
+    /// Their median, with the quartiles.
+    Median,
+}
+
 /// Whether runs in which different numbers of flows, or flows of different kinds, share the link are in one group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compositions {
@@ -105,6 +115,8 @@ pub struct StudyPlan {
     pub metrics: Vec<Metric>,
     /// What one sample of a group of flows is.
     pub samples: Samples,
+    /// What stands for several runs.
+    pub average: Average,
     /// Whether runs of different flows are in one group.
     pub compositions: Compositions,
     /// Built-in reports.
@@ -165,6 +177,7 @@ impl StudyPlan {
         let same = settings.same(document);
         let metrics = settings.metrics(document);
         let samples = settings.samples(document);
+        let average = settings.average(document);
         let compositions = settings.compositions(document);
         let reports = settings.reports(&config, &metrics, &group_by, document);
         Self {
@@ -186,6 +199,7 @@ impl StudyPlan {
             same,
             metrics,
             samples,
+            average,
             compositions,
             reports,
             labels,

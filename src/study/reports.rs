@@ -4,6 +4,7 @@ mod access_network;
 mod builder;
 mod heat_map;
 mod mobility;
+mod options;
 mod pairs;
 mod series;
 mod split_accuracy;
@@ -13,12 +14,19 @@ mod utilisation_grid;
 use super::groups::Samplings;
 use super::labels::{Label, LabelKind, LabelValue};
 use super::manifest::{Document, Located, ReportSection, suggestion};
-use super::measure::SeriesKind;
+use super::measure::SeriesOf;
 use super::metrics::Metric;
 use super::results::StudyResults;
-use super::units::{Dimension, parse_time, time_in_words};
+use super::units::Dimension;
 use builder::Builder;
 pub use heat_map::HeatMapReport;
+#[cfg(feature = "charts")]
+pub(crate) use mobility::means_over_bins;
+use options::Options;
+#[cfg(feature = "charts")]
+pub(crate) use pairs::seen_from;
+#[cfg(feature = "charts")]
+pub(crate) use series::SeriesLine;
 pub use series::SeriesReport;
 pub use utilisation_grid::GridLabels;
 
@@ -62,6 +70,8 @@ pub enum ReportPlan {
     Pairs {
         /// Place of the label that tells variants apart.
         variant: usize,
+        /// The variants that pairs are seen from; none: of each pair the one that stands first.
+        references: Vec<LabelValue>,
     },
     /// Runs in steps of time with pings beside.
     Series(SeriesReport),
@@ -140,12 +150,16 @@ impl ReportPlan {
                 Some(Self::Mobility { variant })
             }
             "pairs" => {
-                options.only(&["variant"]);
+                options.only(&["variant", "reference"]);
                 let variant = options.variant()?;
-                Some(Self::Pairs { variant })
+                let references = options.references(variant)?;
+                Some(Self::Pairs {
+                    variant,
+                    references,
+                })
             }
             "series" => {
-                options.only(&["variant", "step", "rate", "delay"]);
+                options.only(&["variant", "of", "step", "rate", "delay"]);
                 options.series().map(Self::Series)
             }
             "split-accuracy" => {
@@ -207,11 +221,11 @@ impl ReportPlan {
         matches!(self, Self::Mobility { .. } | Self::Pairs { .. })
     }
 
-    /// The step in which it needs runs over time, in ns.
+    /// What it needs over time, and in steps of how many ns.
     #[must_use]
-    pub const fn step_ns(&self) -> Option<i64> {
+    pub const fn steps(&self) -> Option<(SeriesOf, i64)> {
         match self {
-            Self::Series(report) => Some(report.step_ns),
+            Self::Series(report) => Some((report.of, report.step_ns)),
             _ => None,
         }
     }
@@ -224,271 +238,15 @@ impl ReportPlan {
             }
             Self::HeatMap(report) => heat_map::tables(results, *report),
             Self::Mobility { variant } => mobility::tables(results, *variant),
-            Self::Pairs { variant } => pairs::tables(results, *variant),
+            Self::Pairs {
+                variant,
+                references,
+            } => pairs::tables(results, *variant, references),
             Self::Series(report) => series::tables(results, *report),
             Self::SplitAccuracy => split_accuracy::tables(results),
             Self::Summary { delay } => summary::tables(results, samples, *delay),
             Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
-    }
-}
-
-/// What a manifest tells a report.
-struct Options<'a> {
-    name: &'a Located<String>,
-    section: Option<&'a ReportSection>,
-    context: &'a Context<'a>,
-    document: &'a mut Document,
-}
-
-impl Options<'_> {
-    fn heat_map(&mut self) -> Option<HeatMapReport> {
-        let metric = self.metric();
-        let (rows, columns) = (self.axis("rows"), self.axis("columns"));
-        if rows.is_some() && rows == columns {
-            let message = "the rows and the columns of a heat map are two labels";
-            self.document.mistake(self.name.line, message);
-        }
-        Some(HeatMapReport {
-            metric: metric?,
-            rows: rows?,
-            columns: columns?,
-        })
-    }
-
-    fn series(&mut self) -> Option<SeriesReport> {
-        let (step_ns, rate, delay) = (self.step(), self.rate(), self.delay());
-        Some(SeriesReport {
-            variant: self.variant()?,
-            step_ns: step_ns?,
-            rate: rate?,
-            delay: delay.ok()?,
-        })
-    }
-
-    fn grid(&mut self) -> Option<GridLabels> {
-        Some(GridLabels {
-            variant: self.variant()?,
-            loss: self.measure("loss", &LOSSES, Dimension::Percent, "%")?,
-            delay: self.measure("delay", &DELAYS, Dimension::Time, "ms")?,
-            rate: match self.get("rate") {
-                Some(_) => self.label("rate", &RATES),
-                None => rate_label(self.context.labels),
-            },
-        })
-    }
-
-    /// Only these may be given.
-    fn only(&mut self, keys: &[&str]) {
-        for (key, _) in self.section.iter().flat_map(|section| &section.options) {
-            if !keys.contains(&key.value.as_str()) {
-                let message = format!(
-                    "unknown key '{}' in [reports.{}]{}",
-                    key.value,
-                    self.name.value,
-                    suggestion(&key.value, keys)
-                );
-                self.document.mistake(key.line, message);
-            }
-        }
-    }
-
-    fn get(&self, key: &str) -> Option<&Located<String>> {
-        let (_, values) = self
-            .section?
-            .options
-            .iter()
-            .find(|(name, _)| name.value == key)?;
-        values.first()
-    }
-
-    /// The label of a role: the one that is given, else one with a usual name.
-    fn label(&mut self, role: &str, usual: &[&str]) -> Option<usize> {
-        let labels = self.context.labels;
-        let given = self.get(role).cloned();
-        let names: Vec<&str> = labels.iter().map(|label| label.name.as_str()).collect();
-        let Some(given) = given else {
-            return usual
-                .iter()
-                .find_map(|usual| names.iter().position(|name| name == usual));
-        };
-        let place = names.iter().position(|name| *name == given.value);
-        if place.is_none() {
-            let hint = suggestion(&given.value, &names);
-            let message = format!("there is no label '{}'{hint}", given.value);
-            self.document.mistake_of_labels(given.line, message);
-        }
-        place
-    }
-
-    /// The label that tells TCP variants apart.
-    fn variant(&mut self) -> Option<usize> {
-        let place = self.label("variant", &VARIANTS);
-        if place.is_none() && self.get("variant").is_none() {
-            self.lacks("variant", "which label tells the TCP variants apart");
-        }
-        place
-    }
-
-    /// A label of numbers with a unit.
-    fn measure(
-        &mut self,
-        role: &str,
-        usual: &[&str],
-        dimension: Dimension,
-        example: &str,
-    ) -> Option<usize> {
-        let place = self.label(role, usual);
-        let Some(place) = place else {
-            if self.get(role).is_none() {
-                self.lacks(role, &format!("which label is the {role}"));
-            }
-            return None;
-        };
-        let label = &self.context.labels[place];
-        let fits =
-            matches!(label.kind, LabelKind::Number(Some(unit)) if unit.dimension == dimension);
-        if !fits {
-            let message = format!(
-                "report '{}' needs label '{1}' with a unit of {2}: write [labels.{1}] with unit = \"{example}\"",
-                self.name.value,
-                label.name,
-                dimension.described()
-            );
-            self.document.mistake(self.name.line, message);
-        }
-        fits.then_some(place)
-    }
-
-    /// Notes that an option is missing.
-    fn lacks(&mut self, key: &str, what: &str) {
-        let names: Vec<&str> = self
-            .context
-            .labels
-            .iter()
-            .map(|label| label.name.as_str())
-            .collect();
-        let message = format!(
-            "report '{0}' must know {what}: write {key} = \"...\" in [reports.{0}]; labels are {1}",
-            self.name.value,
-            names.join(", ")
-        );
-        self.document.mistake_of_labels(self.name.line, message);
-    }
-
-    /// The metric of the cells of a heat map; goodput where none is given.
-    fn metric(&mut self) -> Option<Metric> {
-        let Some(given) = self.get("metric").cloned() else {
-            return Some(Metric::GoodputBps);
-        };
-        let known: Vec<&str> = self
-            .context
-            .metrics
-            .iter()
-            .map(|metric| metric.name())
-            .collect();
-        let metric =
-            Metric::named(&given.value).filter(|metric| self.context.metrics.contains(metric));
-        if metric.is_none() {
-            let hint = suggestion(&given.value, &known);
-            let message = format!("the study has no metric '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
-        }
-        metric
-    }
-
-    /// A label of groups whose values are the lines or the columns of a heat map.
-    fn axis(&mut self, key: &str) -> Option<usize> {
-        let given = self.get(key).cloned();
-        let Some(given) = given else {
-            self.lacks(key, &format!("which label makes its {key}"));
-            return None;
-        };
-        let place = self.label(key, &[])?;
-        if !self.context.group_by.contains(&place) {
-            let message = format!("label '{}' is not in group_by", given.value);
-            self.document.mistake(given.line, message);
-            return None;
-        }
-        Some(place)
-    }
-
-    /// The step of a series: a whole number of bins.
-    fn step(&mut self) -> Option<i64> {
-        let bin_ns = self.context.bin_ns;
-        let given = self.get("step").cloned();
-        let step_ns = given
-            .as_ref()
-            .map_or(Ok(STEP_NS), |text| parse_time(&text.value));
-        let step_ns = step_ns.and_then(|step_ns| {
-            if step_ns > 0 && step_ns % bin_ns == 0 {
-                return Ok(step_ns);
-            }
-            Err(format!(
-                "a step of {} is no whole number of bins of {}: write another step in [reports.series], or another bin in [analysis]",
-                time_in_words(step_ns),
-                time_in_words(bin_ns)
-            ))
-        });
-        let line = given.map_or(self.name.line, |text| text.line);
-        step_ns
-            .map_err(|message| self.document.mistake(line, message))
-            .ok()
-    }
-
-    /// What a series shows: goodput, or throughput.
-    fn rate(&mut self) -> Option<SeriesKind> {
-        let kinds = [SeriesKind::Goodput, SeriesKind::Throughput];
-        let rate = self.kind("rate", kinds).ok()?;
-        Some(rate.unwrap_or(kinds[0]))
-    }
-
-    /// What it shows beside that: pings or round-trip times, where the manifest says which.
-    fn delay(&mut self) -> Result<Option<SeriesKind>, ()> {
-        self.kind("delay", [SeriesKind::Ping, SeriesKind::Rtt])
-    }
-
-    /// One of two kinds, where one is given; an error where it is neither, which was said.
-    fn kind(&mut self, key: &str, kinds: [SeriesKind; 2]) -> Result<Option<SeriesKind>, ()> {
-        let Some(given) = self.get(key).cloned() else {
-            return Ok(None);
-        };
-        let kind = SeriesKind::named(&given.value).filter(|kind| kinds.contains(kind));
-        if kind.is_none() {
-            let hint = suggestion(&given.value, &kinds.map(SeriesKind::name));
-            let message = format!("'{key}' cannot be '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
-        }
-        kind.map(Some).ok_or(())
-    }
-
-    /// What a summary tells of delays.
-    fn delay_metric(&mut self) -> Option<Metric> {
-        let Some(given) = self.get("delay").cloned() else {
-            return Some(summary::DELAYS[0]);
-        };
-        let metric = Metric::named(&given.value).filter(|of| summary::DELAYS.contains(of));
-        if metric.is_none() {
-            let hint = suggestion(&given.value, &summary::DELAYS.map(Metric::name));
-            let message = format!("'delay' cannot be '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
-        }
-        metric
-    }
-
-    /// The variant that others are compared with.
-    fn reference(&mut self, variant: usize) -> Option<LabelValue> {
-        let Some(given) = self.get("reference").cloned() else {
-            let message = format!(
-                "report '{0}' compares one variant with all others: write reference = \"...\" in [reports.{0}]",
-                self.name.value
-            );
-            self.document.mistake(self.name.line, message);
-            return None;
-        };
-        (self.context.value)(variant, &given.value)
-            .map_err(|message| self.document.mistake_of_labels(given.line, message))
-            .ok()
     }
 }
 
@@ -524,6 +282,8 @@ pub struct ReportColumn {
     pub cells: Cells,
     /// Ratios that are read in percent, which its name does not say.
     pub is_share: bool,
+    /// What stands above it and its neighbours, where these have it in common: its name begins with that.
+    pub above: Option<String>,
 }
 
 /// The cells of a column; `None` is empty.

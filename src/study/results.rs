@@ -10,9 +10,9 @@ use super::conditions::Conditions;
 use super::groups::{self, Group, GroupKey, SampleKind};
 use super::harm;
 use super::labels::{Label, LabelValue};
-use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesPoint, Shortfall};
+use super::measure::{FlowMeasure, MeasureOptions, RunMeasure, SeriesOf, SeriesPoint, Shortfall};
 use super::metrics::{Metric, Values};
-use super::plan::{PlannedRun, StudyPlan};
+use super::plan::{Average, PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
 use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, Watch};
@@ -30,6 +30,8 @@ pub struct StudyResults {
     pub group_by: Vec<usize>,
     /// Places of the labels that tell repetitions apart.
     pub repetition: Vec<usize>,
+    /// What stands for several runs in its charts and its summary.
+    pub average: Average,
     /// Its runs, by file name; those that failed too.
     pub runs: Vec<StudyRun>,
     /// Statistics of each group and metric.
@@ -184,10 +186,10 @@ impl StudyPlan {
         self.results(runs, cached)
     }
 
-    /// Whether reports need every sample, and the series in steps of what length.
-    fn kept(&self) -> (bool, Option<i64>) {
+    /// Whether reports need every sample, and the series of what, in steps of what length.
+    fn kept(&self) -> (bool, Option<(SeriesOf, i64)>) {
         let samples = self.reports.iter().any(ReportPlan::needs_samples);
-        (samples, self.reports.iter().find_map(ReportPlan::step_ns))
+        (samples, self.reports.iter().find_map(ReportPlan::steps))
     }
 
     /// What the numbers of a run depend on; none of one that was measured elsewhere.
@@ -195,9 +197,9 @@ impl StudyPlan {
         if run.measured.is_some() {
             return None;
         }
-        let (samples, step_ns) = self.kept();
+        let (samples, steps) = self.kept();
         let options = format!(
-            "{} {} {} {:?} {:?} {samples} {step_ns:?} {:?} {:?}",
+            "{} {} {} {:?} {:?} {samples} {steps:?} {:?} {:?}",
             self.options,
             config.memory_bytes,
             config.repair,
@@ -216,7 +218,7 @@ impl StudyPlan {
         config: &Config,
         capture: CaptureAnalysis,
     ) -> Result<RunMeasure, String> {
-        let (samples, step_ns) = self.kept();
+        let (samples, steps) = self.kept();
         let options = MeasureOptions {
             config,
             conditions: &run.conditions,
@@ -224,7 +226,7 @@ impl StudyPlan {
             min_flow_bytes: self.min_flow_bytes,
             captured: run.captured,
             samples,
-            step_ns,
+            steps,
         };
         let mut measure = RunMeasure::of(&capture, &options)?;
         // Its memory is what the queue may take.
@@ -312,6 +314,7 @@ impl StudyPlan {
             labels: self.labels.clone(),
             group_by: self.group_by.clone(),
             repetition: self.repetition.clone(),
+            average: self.average,
             groups: groups::all(self, &runs, &samples),
             comparisons,
             uncompared,

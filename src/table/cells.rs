@@ -26,6 +26,15 @@ pub enum Cell {
         /// Of how many values, where other means of its row are of another number.
         n: Option<u64>,
     },
+    /// A median.
+    Median {
+        /// Its value.
+        value: f64,
+        /// The quartiles, where it is of several values.
+        quartiles: Option<[f64; 2]>,
+        /// Of how many values, where other medians of its row are of another number.
+        n: Option<u64>,
+    },
 }
 
 impl Cell {
@@ -36,9 +45,10 @@ impl Cell {
             Self::Null | Self::Text(_) => None,
             Self::Whole(number) => Some(*number as f64),
             Self::Below(_) => Some(0.0),
-            Self::Real(number) | Self::Label(number) | Self::Mean { value: number, .. } => {
-                Some(*number)
-            }
+            Self::Real(number)
+            | Self::Label(number)
+            | Self::Mean { value: number, .. }
+            | Self::Median { value: number, .. } => Some(*number),
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct StudyTable {
     pub keys: Vec<String>,
     /// Columns of ratios that are read in percent, which their names do not say.
     pub shares: Vec<String>,
+    /// What stands above columns, by their names, which begin with it: what neighbours have in common.
+    pub above: BTreeMap<String, String>,
     /// What numbers of a metric are like in the whole study, by its name: what rows about it are read in the unit of,
     /// in all tables.
     pub usual: BTreeMap<String, f64>,
@@ -52,6 +54,7 @@ pub fn study_tables(results: &StudyResults) -> Vec<StudyTable> {
         label: reference(&results.name, name),
         keys: keys(&frame, &results.labels),
         shares: Vec::new(),
+        above: BTreeMap::new(),
         usual: usual.clone(),
         frame,
     };
@@ -249,6 +252,9 @@ fn report(
         shares: (table.columns.iter())
             .filter(|column| column.is_share)
             .map(|column| column.name.clone())
+            .collect(),
+        above: (table.columns.iter())
+            .filter_map(|column| Some((column.name.clone(), column.above.clone()?)))
             .collect(),
         usual: usual.clone(),
         frame,

@@ -9,6 +9,7 @@ use ccanalyze::study::{Metric, StudyPlan};
 use ccanalyze::table::Tables;
 
 use super::cli::run;
+use super::path_pings::echo;
 use super::support::{
     FILE_HEADER, RECORD_HEADER, capture, close, records, records_mut, shared, tables_of,
 };
@@ -170,6 +171,14 @@ impl Wire {
     ) {
         let ends = [0, 1].map(|end| ([10, 0, 0, hosts[end]], ports[end]));
         self.0.push((at_ns, tcp4(ends, numbers, 0x10, payload)));
+    }
+
+    /// A ping from one host to another, by their last bytes, and its answer so much later.
+    pub(super) fn ping(&mut self, at_ns: u64, hosts: [u8; 2], number: u16, rtt_ns: u64) {
+        let ends = hosts.map(|host| [10, 0, 0, host]);
+        self.0.push((at_ns, echo(ends, 8, 1, number)));
+        let back = [ends[1], ends[0]];
+        self.0.push((at_ns + rtt_ns, echo(back, 0, 1, number)));
     }
 
     /// A pcap file in nanoseconds.

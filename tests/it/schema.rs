@@ -122,8 +122,16 @@ fn every_column_of_a_report_is_in_metrics_md_and_the_reverse() {
                     ["composition", "rows", "columns", "group_by"].contains(&name.as_str())
                 }
                 "heat-map-change" => name == "composition",
-                "summary" => name == "composition" || name.starts_with("queue_delay_ms_"),
-                "series" => ["throughput_mbps", "ping_ms", "rtt_ms"].contains(&name.as_str()),
+                "summary" => {
+                    let of_medians = ["_median", "_q1", "_q3"];
+                    name == "composition"
+                        || name.starts_with("queue_delay_ms_")
+                        || of_medians.iter().any(|ending| name.ends_with(ending))
+                }
+                "pairs-cross" => name.starts_with("<first>_"),
+                "series" => {
+                    ["flow", "throughput_mbps", "ping_ms", "rtt_ms"].contains(&name.as_str())
+                }
                 "series-boxes" => ["goodput_mbps", "series"].contains(&name.as_str()),
                 "series-anova" => name == "tests",
                 "split-accuracy" => ["within", "overall"].contains(&name.as_str()),

@@ -9,7 +9,7 @@ use ccanalyze::analyze::LinkSide;
 use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
 use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
 #[cfg(feature = "tables")]
-use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, Window};
+use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, SeriesOf, Window};
 use ccanalyze::time::CaptureTime;
 
 use super::packets::{Packet, RAW_IP, STEP_BYTES, Twist, pcap, play};
@@ -167,7 +167,7 @@ fn a_run_is_measured_whatever_bins_it_is_told_to_have() {
             min_flow_bytes: None,
             captured: LinkSide::Unknown,
             samples: true,
-            step_ns: Some(1_000_000),
+            steps: Some((SeriesOf::Flows, 1_000_000)),
         };
         // In bins of a nanosecond some lie in the window as a whole, in the longest none.
         let measured = RunMeasure::of(&analysis.captures[0], &options);

@@ -43,6 +43,9 @@ impl Quantity {
     pub(super) const AHEAD: Self = Self::new("Ahead of the cumulative ACK", BYTES);
     /// In packets.
     pub const RETRANSMISSIONS: Self = Self::new("Retransmissions", PACKETS);
+    /// In packets of each bin of time: a mean.
+    pub(super) const RETRANSMITTED_A_BIN: Self =
+        Self::new("Retransmitted", &[("packets a bin", 1.0)]);
     /// As a ratio.
     pub const RETRANSMISSION_RATE: Self = Self::new("Retransmitted", PERCENT);
     /// As a ratio.

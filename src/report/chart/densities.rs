@@ -7,12 +7,12 @@ use super::axis::{Axis, Quantity};
 use super::boxes::VALUES_MIN;
 use super::canvas::{Align, Canvas, Point, Stroke};
 use super::counts::n_words;
-use super::fit::wrap;
+use super::fit::{shorten, wrap};
 use super::font::text_width;
 use super::frame::{Panel, ROOM_MIN, header};
 use super::label::joined;
 use super::legend::Swatch;
-use super::letters::{LABEL, baseline};
+use super::letters::{AXIS_TITLE, LABEL, baseline};
 use super::names_below::{below, draw_name};
 use super::palette::{Colour, Marker};
 use super::style::Style;
@@ -38,6 +38,8 @@ pub struct FnessScatter {
     pub note: String,
     /// What a point is: `a run`.
     pub point: String,
+    /// The A of all pairs, where they have it in common and their names are those of B alone.
+    pub a: Option<String>,
     /// The pairs.
     pub pairs: Vec<FnessPair>,
 }
@@ -62,6 +64,9 @@ const NUMBER_GAP: f64 = 13.0;
 /// From where a median reaches, and up to which share of a side.
 const MEDIAN_START: f64 = 6.0;
 const MEDIAN_END: f64 = 0.7;
+
+/// The widest that the name of an A that all pairs have may get, as a share of the width.
+const NAME_MAX: f64 = 0.3;
 
 const NAME_LINES: usize = 4;
 /// Between two names.
@@ -92,6 +97,7 @@ impl FnessScatter {
         let most = (width / self.pitch_min()) as usize;
         let in_row = self.in_row(width, most.max(1));
         let rows = self.pairs.len().div_ceil(in_row);
+        let [a, b] = self.sides(style);
         let tiles = Tiles::new(&canvas, top, rows, 1, LABELS);
         let names = self.pairs.iter().map(|pair| pair.name.as_str());
         let below = below(names, tiles.width() / in_row as f64 - NAME_GAP, NAME_LINES);
@@ -105,7 +111,7 @@ impl FnessScatter {
             let mut x = Axis::tight(Quantity::FNESS, 0.0, in_row as f64, 1);
             x.ticks.clear();
             let y = Axis {
-                title: "fness (−1: A alone, 0: even, 1: B alone)".to_owned(),
+                title: format!("fness (−1: {a} alone, 0: even, 1: {b} alone)"),
                 ..Axis::linear(Quantity::FNESS, -1.0, 1.0, 4)
             };
             let panel = tiles.panel(row, x, y);
@@ -130,6 +136,18 @@ impl FnessScatter {
         }
         canvas.height = tiles.height(rows);
         Some(canvas)
+    }
+
+    /// What A and B are called.
+    fn sides(&self, style: Style) -> [String; 2] {
+        match &self.a {
+            // As the name of the axis, behind which there is more.
+            Some(a) => [
+                shorten(a, AXIS_TITLE, NAME_MAX * style.size.width()),
+                "the other".to_owned(),
+            ],
+            None => ["A", "B"].map(str::to_owned),
+        }
     }
 
     /// The least width of a pair: with room for all numbers that stand beside points, where there are any.
@@ -174,11 +192,12 @@ impl FnessScatter {
             notes.push("areas: Gaussian kernel density".to_owned());
         }
         let mut legend = Vec::new();
+        let [a, b] = self.sides(canvas.style);
         if self.pairs.iter().any(|pair| !pair.a_first.is_empty()) {
-            legend.push((Swatch::Mark(A_MARK, A_FIRST), "A started first".to_owned()));
+            legend.push((Swatch::Mark(A_MARK, A_FIRST), format!("{a} started first")));
         }
         if self.pairs.iter().any(|pair| !pair.b_first.is_empty()) {
-            legend.push((Swatch::Mark(B_MARK, B_FIRST), "B started first".to_owned()));
+            legend.push((Swatch::Mark(B_MARK, B_FIRST), format!("{b} started first")));
         }
         if sides.iter().any(|side| side.len() >= MEDIAN_MIN) {
             let line = Swatch::Stroke(Stroke::solid(Colour::INK, 3.0));
@@ -319,6 +338,7 @@ mod tests {
             title: String::new(),
             note: String::new(),
             point: "a run".to_owned(),
+            a: None,
             pairs,
         }
     }

@@ -78,17 +78,17 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     amounts::boxes(&study, &mut charts);
     completions::ecdfs(&study, &mut charts);
     series::series(&study, reports, &mut charts);
-    pairs::fness(&study, &mut charts);
+    pairs::fness(&study, reports, &mut charts);
     pair_series::goodput(&study, &mut charts);
-    pairs::queue_share(&study, &mut charts);
-    pairs::retransmissions(&study, &mut charts);
+    pairs::queue_share(&study, reports, &mut charts);
+    pairs::retransmissions(&study, reports, &mut charts);
     pairs::completion(&study, &mut charts);
     grid::heat_maps(&study, &mut charts);
     grid::lines(&study, &mut charts);
     metric_map::maps(&study, reports, &mut charts);
     splits::split_maps(&study, &mut charts);
     splits::accuracy(&study, &mut charts);
-    mobility::spiders(&study, &mut charts);
+    mobility::spiders(&study, reports, &mut charts);
     mobility::ecdfs(&study, reports, &mut charts);
     charts
 }
@@ -145,7 +145,7 @@ impl Roles {
             match report {
                 ReportPlan::AccessNetwork { variant, .. }
                 | ReportPlan::Mobility { variant }
-                | ReportPlan::Pairs { variant } => told.variant = Some(*variant),
+                | ReportPlan::Pairs { variant, .. } => told.variant = Some(*variant),
                 ReportPlan::Series(report) => told.variant = Some(report.variant),
                 ReportPlan::HeatMap(_) | ReportPlan::SplitAccuracy | ReportPlan::Summary { .. } => {
                 }

@@ -424,6 +424,7 @@ fn medians_and_densities_are_named_only_where_they_are_drawn() {
         title: "Fairness".to_owned(),
         note: String::new(),
         point: "a run".to_owned(),
+        a: None,
         pairs: vec![FnessPair {
             name: "bbr | cubic".to_owned(),
             a_first: (0..runs).map(|run| 0.1 * run as f64).collect(),
@@ -476,6 +477,7 @@ fn scatter(pairs: usize, values: u32) -> FnessScatter {
         title: format!("Fairness – {LONG}"),
         note: String::new(),
         point: "a run".to_owned(),
+        a: None,
         pairs: (0..pairs)
             .map(|pair| FnessPair {
                 name: format!("variant{pair} | {LONG}"),

@@ -163,7 +163,7 @@ fn page_table(table: &StudyTable) -> PageTable {
             .collect(),
         columns: columns
             .iter()
-            .map(|column| (column.heading.clone(), is_number(&column.cells)))
+            .map(|column| (column.whole_heading(), is_number(&column.cells)))
             .collect(),
     }
 }
@@ -176,6 +176,8 @@ fn cell(cell: &TableCell) -> Cell {
         TableCell::Real(number) => Cell::number(Some(*number), rounded),
         TableCell::Below(_) => Cell::number(Some(0.0), |_| shown(cell)),
         TableCell::Label(number) => Cell::number(Some(*number), in_full),
-        TableCell::Mean { value, .. } => Cell::number(Some(*value), |_| shown(cell)),
+        TableCell::Mean { value, .. } | TableCell::Median { value, .. } => {
+            Cell::number(Some(*value), |_| shown(cell))
+        }
     }
 }

@@ -1,11 +1,12 @@
-//! Means and their intervals as they are read: in one column, with the digits that count.
+//! Means and their intervals, medians and quartiles as they are read: in one column, with the digits that count.
 
 use super::digits::rounded;
 use crate::table::cells::Cell;
 
-/// Columns, of which a mean, half of its interval and the number of its values are one.
+/// Columns, of which a mean, half of its interval (or both of its ends) and the number of its values are one.
 pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)> {
-    const ENDINGS: [&str; 3] = ["_mean", "_ci95_half", "_n"];
+    const ENDINGS: [&str; 5] = ["_mean", "_ci95_half", "_n", "_ci95_low", "_ci95_high"];
+    const OF_INTERVALS: [&str; 2] = [ENDINGS[1], ENDINGS[4]];
     let base = |name: &str| {
         let (place, ending) = (0..)
             .zip(ENDINGS)
@@ -13,8 +14,8 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
         Some((name.strip_suffix(ending)?.to_owned(), place))
     };
     let is_mean = |of: &str| {
-        let name = format!("{of}{}", ENDINGS[1]);
-        columns.iter().any(|(known, _)| *known == name)
+        let mut names = OF_INTERVALS.iter().map(|ending| format!("{of}{ending}"));
+        names.any(|name| columns.iter().any(|(known, _)| *known == name))
     };
     let cells = |name: &str| {
         columns
@@ -25,6 +26,12 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
     let usual = cells("n");
     let mut merged = Vec::new();
     for (name, own) in columns {
+        if let Some((of, place)) = median_of(name, cells) {
+            if place == 0 {
+                merged.push((of.clone(), medians(&of, own, cells)));
+            }
+            continue;
+        }
         let Some((of, place)) = base(name).filter(|(of, _)| is_mean(of)) else {
             merged.push((name.clone(), own.clone()));
             continue;
@@ -32,14 +39,17 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
         if place > 0 {
             continue;
         }
-        let [halves, counts] = [1, 2].map(|place| cells(&format!("{of}{}", ENDINGS[place])));
+        let [halves, counts, lows, highs] =
+            [1, 2, 3, 4].map(|place| cells(&format!("{of}{}", ENDINGS[place])));
         let mean = |row: usize| {
             let at =
                 |cells: Option<&Vec<Cell>>| cells.map_or(Cell::Null, |cells| cells[row].clone());
             let count = at(counts);
+            // The interval of a mean lies evenly about it.
+            let between = || Some((at(highs).number()? - at(lows).number()?) / 2.0);
             own[row].number().map_or(Cell::Null, |value| Cell::Mean {
                 value,
-                half: at(halves).number(),
+                half: at(halves).number().or_else(between),
                 n: count
                     .number()
                     .filter(|_| count != at(usual))
@@ -50,6 +60,56 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
         merged.push((of, means));
     }
     merged
+}
+
+/// What the columns of a median, its quartiles and the number of its values end in.
+const OF_MEDIANS: [&str; 4] = ["_median", "_q1", "_q3", "_n"];
+
+/// Of what a column is the median, or what belongs to one, and which of these; where all are there.
+fn median_of<'c>(
+    name: &str,
+    cells: impl Fn(&str) -> Option<&'c Vec<Cell>>,
+) -> Option<(String, usize)> {
+    let mut endings = OF_MEDIANS.iter().enumerate();
+    let (place, ending) = endings.find(|(_, ending)| name.ends_with(**ending))?;
+    let of = name.strip_suffix(ending)?;
+    let mut all = OF_MEDIANS.iter();
+    all.all(|ending| cells(&format!("{of}{ending}")).is_some())
+        .then(|| (of.to_owned(), place))
+}
+
+/// Medians with their quartiles, and with their own number of values where that of the row is another.
+fn medians<'c>(of: &str, own: &[Cell], cells: impl Fn(&str) -> Option<&'c Vec<Cell>>) -> Vec<Cell> {
+    let at = |name: &str, row: usize| cells(name).map_or(Cell::Null, |cells| cells[row].clone());
+    let [low, high, count] = [1, 2, 3].map(|place| format!("{of}{}", OF_MEDIANS[place]));
+    let median = |row: usize| {
+        let (n, usual) = (at(&count, row), at("n", row));
+        own[row].number().map_or(Cell::Null, |value| Cell::Median {
+            value,
+            quartiles: (n != Cell::Whole(1))
+                .then(|| Some([at(&low, row).number()?, at(&high, row).number()?]))
+                .flatten(),
+            n: n.number().filter(|_| n != usual).map(|n| n as u64),
+        })
+    };
+    (0..own.len()).map(median).collect()
+}
+
+/// A median with its quartiles in brackets.
+pub(super) fn shown_median(value: f64, quartiles: Option<[f64; 2]>, n: Option<u64>) -> String {
+    let text = match quartiles.map(|quartiles| quartiles.map(rounded)) {
+        Some([low, high]) => format!("{} [{low}, {high}]", rounded(value)),
+        None => rounded(value),
+    };
+    with_number(text, n)
+}
+
+/// A text with the number of values behind it, where there is one.
+fn with_number(text: String, n: Option<u64>) -> String {
+    match n {
+        Some(n) => format!("{text} (n = {n})"),
+        None => text,
+    }
 }
 
 /// A mean: the half of its interval with two digits that count, and itself with as many behind the point; two of its
@@ -66,10 +126,7 @@ pub(super) fn shown(value: f64, half: Option<f64>, n: Option<u64>) -> String {
         }
         Some(_) => format!("{} ± 0", rounded(value)),
     };
-    match n {
-        Some(n) => format!("{text} (n = {n})"),
-        None => text,
-    }
+    with_number(text, n)
 }
 
 #[cfg(test)]
@@ -94,6 +151,45 @@ mod tests {
         let mean = |value, half, n| Cell::Mean { value, half, n };
         let means = [mean(9.0, Some(2.0), Some(2)), mean(8.0, None, None)];
         assert_eq!(merged[1].1, means);
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_are_half_of_it_on_either_side() {
+        let real = |of: [Option<f64>; 2]| of.map(|of| of.map_or(Cell::Null, Cell::Real)).to_vec();
+        let columns = [
+            ("pm_mean", real([Some(9.0), Some(8.0)])),
+            ("pm_ci95_low", real([Some(7.0), None])),
+            ("pm_ci95_high", real([Some(11.0), None])),
+        ];
+        let merged = merged(&columns.map(|(name, cells)| (name.to_owned(), cells)));
+        let mean = |value, half| Cell::Mean {
+            value,
+            half,
+            n: None,
+        };
+        let means = vec![mean(9.0, Some(2.0)), mean(8.0, None)];
+        assert_eq!(merged, [("pm".to_owned(), means)]);
+    }
+
+    #[test]
+    fn a_median_stands_before_its_quartiles() {
+        let real = |of: [Option<f64>; 3]| of.map(|of| of.map_or(Cell::Null, Cell::Real)).to_vec();
+        let columns = [
+            ("n", [5, 1, 5].map(Cell::Whole).to_vec()),
+            ("rtt_ms_median", real([Some(9.0), Some(8.0), None])),
+            ("rtt_ms_q1", real([Some(7.5), Some(8.0), None])),
+            ("rtt_ms_q3", real([Some(12.0), Some(8.0), None])),
+            ("rtt_ms_n", [4, 1, 0].map(Cell::Whole).to_vec()),
+            // Of one that lacks the number of its values each is a column of its own.
+            ("fness_median", real([Some(0.5), None, None])),
+            ("fness_q1", real([Some(0.25), None, None])),
+        ];
+        let merged = merged(&columns.map(|(name, cells)| (name.to_owned(), cells)));
+        let names: Vec<&str> = merged.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["n", "rtt_ms", "fness_median", "fness_q1"]);
+        let shown = merged[1].1.iter().map(super::super::text::shown);
+        let shown: Vec<String> = shown.collect();
+        assert_eq!(shown, ["9 [7.5, 12] (n = 4)", "8", ""]);
     }
 
     #[test]

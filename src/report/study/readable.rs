@@ -12,10 +12,22 @@ use crate::table::cells::{Cell, cells};
 pub(in crate::report) struct ReadableColumn {
     /// What it is called: words, and the unit of its numbers.
     pub(in crate::report) heading: String,
+    /// What stands above that, where it has it in common with its neighbours.
+    pub(in crate::report) above: Option<String>,
     /// Its cells, in that unit.
     pub(in crate::report) cells: Vec<Cell>,
     /// It tells rows apart.
     pub(in crate::report) is_key: bool,
+}
+
+impl ReadableColumn {
+    /// What it is called where nothing stands above it.
+    pub(in crate::report) fn whole_heading(&self) -> String {
+        match &self.above {
+            Some(above) => format!("{above}: {}", self.heading),
+            None => self.heading.clone(),
+        }
+    }
 }
 
 /// The columns of a table that hold anything; of a table without rows, all.
@@ -31,6 +43,11 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
     let metrics = MetricUnits::of(&columns, &table.usual);
     let readable = |(name, cells): (String, Vec<Cell>)| {
         let is_key = table.keys.contains(&name);
+        let above = table.above.get(&name).cloned();
+        // Its own name is what comes behind that.
+        let own = above.as_ref().and_then(|above| name.strip_prefix(above));
+        let own = own.map(|own| own.trim_start_matches('_').to_owned());
+        let name = own.unwrap_or(name);
         let cells = if is_key && !TIMES.contains(&name.as_str()) {
             cells.into_iter().map(label).collect()
         } else {
@@ -64,6 +81,7 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
         };
         ReadableColumn {
             heading,
+            above,
             cells,
             is_key,
         }

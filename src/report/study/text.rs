@@ -18,7 +18,7 @@ pub(super) fn markdown(table: &StudyTable) -> String {
     }
     let names = columns
         .iter()
-        .map(|column| escaped_markdown(&column.heading));
+        .map(|column| escaped_markdown(&column.whole_heading()));
     let _ = writeln!(text, "| {} |", names.collect::<Vec<_>>().join(" | "));
     let rules = columns
         .iter()
@@ -46,6 +46,11 @@ pub(in crate::report) fn shown(cell: &Cell) -> String {
         Cell::Label(number) => in_full(*number),
         Cell::Below(power) => format!("< 10^{power}"),
         Cell::Mean { value, half, n } => means::shown(*value, *half, *n),
+        Cell::Median {
+            value,
+            quartiles,
+            n,
+        } => means::shown_median(*value, *quartiles, *n),
     }
 }
 
@@ -80,6 +85,7 @@ mod tests {
             label: "tab:s-groups".to_owned(),
             keys: Vec::new(),
             shares: Vec::new(),
+            above: std::collections::BTreeMap::new(),
             usual: std::collections::BTreeMap::new(),
             frame: frame.unwrap(),
         };

@@ -511,6 +511,7 @@ mod tests {
                 quality: String::new(),
                 samples: Vec::new(),
                 silent_bins: 0,
+                series: Vec::new(),
             },
         }
     }

@@ -1,10 +1,11 @@
-//! A run over time: its goodput, throughput, round-trip times and pings in steps.
+//! A run or a flow over time: its goodput, throughput, round-trip times and pings in steps.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::slice;
 
 use super::Run;
-use crate::analyze::Delivered;
+use crate::analyze::{Delivered, Flow, Ping};
 use crate::metric;
 use crate::study::units::Dimension;
 use crate::study::window::whole_bins;
@@ -60,7 +61,28 @@ impl SeriesKind {
 
 shown_by_name!(SeriesKind);
 
-/// A run in one step of time.
+/// What is followed over time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeriesOf {
+    /// All flows of a run together.
+    #[default]
+    Runs,
+    /// Each flow of a run.
+    Flows,
+}
+
+impl SeriesOf {
+    /// Its name in manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Runs => "runs",
+            Self::Flows => "flows",
+        }
+    }
+}
+
+/// A run, or a flow, in one step of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeriesPoint {
     /// Start of the step, in ns: after the first record of the capture, or by the clock of the
@@ -126,6 +148,24 @@ impl Run<'_> {
     /// The run in steps of `step_ns`, a multiple of a bin: those that lie as a whole within its window, or within the
     /// time in which its flows did something.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
+        self.series_with(step_ns, |_| true)
+    }
+
+    /// One of its flows in such steps, as if it had been alone: with the pings between its two hosts.
+    pub(super) fn series_of_flow(&self, flow: &Flow<'_>, step_ns: i64) -> Vec<SeriesPoint> {
+        let alone = Run {
+            flows: slice::from_ref(flow),
+            ..*self
+        };
+        let (sender, receiver) = flow.ends();
+        let hosts = [sender.ip(), receiver.ip()];
+        alone.series_with(step_ns, |ping| {
+            hosts.contains(&ping.src) && hosts.contains(&ping.dst)
+        })
+    }
+
+    /// Its flows in such steps, with those pings that count.
+    fn series_with(&self, step_ns: i64, counts: impl Fn(&Ping) -> bool) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let known_before = self.steps_known_before(bins_a_step);
         let mut steps = self.steps_of_flows(bins_a_step, known_before);
@@ -138,7 +178,7 @@ impl Run<'_> {
             ends.map_or(0..0, |((&first, _), (&last, _))| first..last + 1)
         });
         steps.retain(|index, _| range.contains(index));
-        self.add_pings(&mut steps, &range, step_ns);
+        self.add_pings(&mut steps, &range, step_ns, counts);
         // What is silent counts as well, at either end, too: but for the room that it takes.
         if let Some(whole) =
             whole.filter(|whole| whole.end.saturating_sub(whole.start) <= STEPS_MAX)
@@ -194,8 +234,14 @@ impl Run<'_> {
     }
 
     /// Adds the pings that were sent in these steps.
-    fn add_pings(&self, steps: &mut BTreeMap<i64, Step>, within: &Range<i64>, step_ns: i64) {
-        for ping in self.pings() {
+    fn add_pings(
+        &self,
+        steps: &mut BTreeMap<i64, Step>,
+        within: &Range<i64>,
+        step_ns: i64,
+        counts: impl Fn(&Ping) -> bool,
+    ) {
+        for ping in self.pings().filter(|ping| counts(ping)) {
             let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
             if let Some(ns) = ping.rtt_ns.filter(|_| within.contains(&index)) {
                 let step = steps.entry(index).or_default();

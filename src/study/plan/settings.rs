@@ -1,6 +1,6 @@
 //! What is asked for besides files and labels: grouping, tests, baseline, options.
 
-use super::{Compositions, PlannedRun, Samples};
+use super::{Average, Compositions, PlannedRun, Samples};
 use crate::analyze::Config;
 use crate::decode::{DecodeOptions, Filter, TunnelLayer};
 use crate::metric::BalanceWeights;
@@ -236,6 +236,12 @@ impl Settings<'_> {
         let text = self.manifest.study.samples.as_ref();
         let known = [("runs", Samples::Runs), ("flows", Samples::Flows)];
         chosen("samples", text, &known, document)
+    }
+
+    pub(super) fn average(&self, document: &mut Document) -> Average {
+        let text = self.manifest.study.average.as_ref();
+        let known = [("mean", Average::Mean), ("median", Average::Median)];
+        chosen("average", text, &known, document)
     }
 
     pub(super) fn compositions(&self, document: &mut Document) -> Compositions {

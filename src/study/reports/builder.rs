@@ -33,6 +33,7 @@ impl<R> Builder<R> {
             name,
             cells,
             is_share: false,
+            above: None,
         });
         self
     }
@@ -54,6 +55,14 @@ impl<R> Builder<R> {
             column.is_share = true;
         }
         all
+    }
+
+    /// The last column below what it has in common with its neighbours, which its name begins with: `bbr` of `bbr_rtt_ms`.
+    pub(super) fn below(mut self, above: &str) -> Self {
+        if let Some(column) = self.columns.last_mut() {
+            column.above = Some(above.to_owned());
+        }
+        self
     }
 
     pub(super) fn count(self, name: impl Into<String>, of: impl Fn(&R) -> Option<u64>) -> Self {

@@ -6,7 +6,7 @@ use super::{Builder, ReportTable, conditions, key};
 use crate::metric::stats::{Describe, mean, quantile};
 use crate::study::groups::GroupKey;
 use crate::study::labels::LabelValue;
-use crate::study::measure::Sample;
+use crate::study::measure::{FlowMeasure, Sample};
 use crate::study::metrics::Metric;
 use crate::study::results::StudyResults;
 
@@ -133,16 +133,8 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
             row.pm_samples
                 .extend(samples.iter().filter_map(|sample| sample.pm));
             let means = flows.entry(of).or_default();
-            for (means, (measure, sum)) in means.iter_mut().zip(MEASURES) {
-                let values: Vec<f64> = samples.iter().filter_map(measure).collect();
-                // In silent bins there was nothing of what is summed up, where that is known.
-                let is_known = sum.and_then(|sum| flow.measure.values.get(sum)).is_some();
-                let silent = if is_known {
-                    flow.measure.silent_bins
-                } else {
-                    0
-                };
-                means.extend(mean_with_zeros(&values, silent));
+            for (means, mean) in means.iter_mut().zip(means_over_bins(&flow.measure)) {
+                means.extend(mean);
             }
         }
         for (of, means) in flows {
@@ -161,6 +153,17 @@ fn rows(results: &StudyResults, variant: usize, places: &[usize]) -> Vec<Row> {
         row.pm_samples.sort_by(f64::total_cmp);
     }
     rows
+}
+
+/// Means over the bins of a flow: goodput in Mbit/s, round-trip time in ms, retransmitted packets, balanced metric.
+pub(crate) fn means_over_bins(flow: &FlowMeasure) -> [Option<f64>; 4] {
+    MEASURES.map(|(measure, sum)| {
+        let values: Vec<f64> = flow.samples.iter().filter_map(measure).collect();
+        // In silent bins there was nothing of what is summed up, where that is known.
+        let is_known = sum.and_then(|sum| flow.values.get(sum)).is_some();
+        let silent = if is_known { flow.silent_bins } else { 0 };
+        mean_with_zeros(&values, silent)
+    })
 }
 
 /// The mean of some values and of so many zeros.

@@ -1,7 +1,6 @@
 //! The fairness study: two flows against each other, in both orders of start.
 
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, ReportTable, conditions, key};
 use crate::metric::stats::{Describe, mean};
@@ -50,10 +49,23 @@ struct Orders {
     b_first: Option<Describe>,
 }
 
-pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable> {
+/// What second flows met: a line of the cross table.
+struct Line<'a> {
+    key: &'a GroupKey,
+    second: &'a LabelValue,
+    of: BTreeMap<&'a LabelValue, &'a Row<'a>>,
+}
+
+/// `references`: the variants that pairs are seen from; none: the one that stands first.
+pub(super) fn tables(
+    results: &StudyResults,
+    variant: usize,
+    references: &[LabelValue],
+) -> Vec<ReportTable> {
     let places = conditions(results, variant);
     let rows = rows(results, variant, &places);
-    let orders = orders(&rows);
+    let orders = orders(&rows, references);
+    let crossed = cross_table(results, &places, &rows, references);
     let text = |value: &Option<LabelValue>| value.as_ref().map(|value| value.text().to_owned());
     let mut builder = Builder::new(rows)
         .labels(results, &places, |row| &row.key)
@@ -102,8 +114,74 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
                 "pairs-orders",
                 "fness of A and B for both orders of start, always seen from A: below 0, A has more",
             ),
+        crossed,
     ]
 }
+
+/// How full the queue was and what was sent again: a line a variant that started second, with columns below each that
+/// started first.
+fn cross_table(
+    results: &StudyResults,
+    places: &[usize],
+    rows: &[Row<'_>],
+    references: &[LabelValue],
+) -> ReportTable {
+    let mut lines: BTreeMap<(&GroupKey, &LabelValue), Line<'_>> = BTreeMap::new();
+    let mut firsts: BTreeSet<&LabelValue> = BTreeSet::new();
+    for row in rows {
+        let (Some(first), Some(second)) = (&row.first, &row.second) else {
+            continue;
+        };
+        if !references.is_empty() && !references.contains(first) {
+            continue;
+        }
+        firsts.insert(first);
+        let line = lines.entry((&row.key, second)).or_insert_with(|| Line {
+            key: &row.key,
+            second,
+            of: BTreeMap::new(),
+        });
+        line.of.insert(first, row);
+    }
+    let mut firsts: Vec<&LabelValue> = firsts.into_iter().collect();
+    // In the order in which the manifest names them.
+    firsts.sort_by_key(|first| references.iter().position(|of| of == *first));
+    let mut builder = Builder::new(lines.into_values().collect())
+        .labels(results, places, |line| line.key)
+        .text("second", |line| Some(line.second.text().to_owned()));
+    for first in firsts {
+        for (name, of) in CROSSED {
+            builder = builder
+                .real(format!("{}_{name}", first.text()), |line| {
+                    of(line.of.get(first)?)
+                })
+                .below(first.text());
+        }
+    }
+    builder.table(
+        "pairs-cross",
+        "How full the queue was and what either flow sent again, below the variant that started first: means over runs",
+    )
+}
+
+/// A number of the runs of a pair.
+type OfRow = fn(&Row<'_>) -> Option<f64>;
+
+/// What stands in a cell of the cross table.
+const CROSSED: [(&str, OfRow); 4] = [
+    ("queue_share_percent", |row| {
+        Some(mean(&row.of_runs(Metric::QueueShare))? * 100.0)
+    }),
+    ("queue_occupancy_percent", |row| {
+        Some(mean(&row.of_runs(Metric::QueueOccupancy))? * 100.0)
+    }),
+    ("first_retransmitted_packets", |row| {
+        row.of_flow(0, Metric::RetransmittedPackets)
+    }),
+    ("second_retransmitted_packets", |row| {
+        row.of_flow(1, Metric::RetransmittedPackets)
+    }),
+];
 
 fn rows<'a>(results: &'a StudyResults, variant: usize, places: &[usize]) -> Vec<Row<'a>> {
     type Key = (GroupKey, Option<LabelValue>, Option<LabelValue>);
@@ -128,23 +206,41 @@ fn rows<'a>(results: &'a StudyResults, variant: usize, places: &[usize]) -> Vec<
         .collect()
 }
 
-fn orders(rows: &[Row<'_>]) -> Vec<Orders> {
-    type Key<'r> = (&'r GroupKey, &'r LabelValue, &'r LabelValue);
+/// From which of two variants a pair is seen: A and B, and which of the two is A. Of two references from either of
+/// them; without any, from the one that stands first; a pair of one variant once.
+pub(crate) fn seen_from<'v, V: Ord>(
+    [first, second]: [&'v V; 2],
+    references: &[V],
+) -> Vec<(&'v V, &'v V, usize)> {
+    let sides = [(first, second, 0), (second, first, 1)];
+    let mut of_references = sides.to_vec();
+    of_references.retain(|(a, ..)| references.contains(a));
+    if of_references.is_empty() || first == second {
+        vec![sides[usize::from(second < first)]]
+    } else {
+        of_references
+    }
+}
+
+fn orders(rows: &[Row<'_>], references: &[LabelValue]) -> Vec<Orders> {
+    type Key<'r> = (&'r GroupKey, usize, &'r LabelValue, &'r LabelValue);
     let mut orders: BTreeMap<Key<'_>, [Option<Describe>; 2]> = BTreeMap::new();
     for row in rows {
         let (Some(first), Some(second)) = (&row.first, &row.second) else {
             continue;
         };
-        let (a, b, order) = match first.cmp(second) {
-            Ordering::Less => (first, second, 0),
-            Ordering::Equal => continue,
-            Ordering::Greater => (second, first, 1),
-        };
-        orders.entry((&row.key, a, b)).or_default()[order] = row.fness();
+        if first == second {
+            continue;
+        }
+        for (a, b, order) in seen_from([first, second], references) {
+            let place = references.iter().position(|of| of == a);
+            let key = (&row.key, place.unwrap_or(references.len()), a, b);
+            orders.entry(key).or_default()[order] = row.fness();
+        }
     }
     let orders = orders.into_iter();
     orders
-        .map(|((key, a, b), [a_first, b_first])| Orders {
+        .map(|((key, _, a, b), [a_first, b_first])| Orders {
             key: key.clone(),
             a: a.clone(),
             b: b.clone(),

@@ -1,20 +1,22 @@
-//! The study of streams with ping beside: runs in steps of time, box statistics of the steps, and
+//! The study of streams with ping beside: runs, or their flows, in steps of time, box statistics of the steps, and
 //! their analysis of variance.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Builder, ReportTable, conditions, key};
 use crate::metric::stats::{Anova, AnovaRow, BoxPlot, GroupSummary};
 use crate::study::groups::GroupKey;
 use crate::study::labels::LabelValue;
-use crate::study::measure::{SeriesKind, SeriesPoint};
-use crate::study::results::{StudyResults, StudyRun};
+use crate::study::measure::{SeriesKind, SeriesOf, SeriesPoint};
+use crate::study::results::{StudyFlow, StudyResults, StudyRun};
 
 /// What the report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesReport {
     /// Place of the label that tells variants apart.
     pub variant: usize,
+    /// Whether it follows runs, or each of their flows.
+    pub of: SeriesOf,
     /// Steps of captures, in ns.
     pub step_ns: i64,
     /// Goodput or throughput.
@@ -23,16 +25,63 @@ pub struct SeriesReport {
     pub delay: Option<SeriesKind>,
 }
 
+/// A run over time, or one of its flows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SeriesLine<'a> {
+    /// The run.
+    pub(crate) run: &'a StudyRun,
+    /// The flow; `None`: all of the run.
+    flow: Option<&'a StudyFlow>,
+    /// Its steps: some.
+    pub(crate) points: &'a [SeriesPoint],
+    /// When the first step of its run begins, in ns.
+    pub(crate) start_ns: i64,
+}
+
+impl<'a> SeriesLine<'a> {
+    /// Its value of a label.
+    pub(crate) fn label(&self, place: usize) -> Option<&'a LabelValue> {
+        let labels = self.flow.map_or(&self.run.labels, |flow| &flow.labels);
+        labels[place].as_ref()
+    }
+
+    /// Whether any of its steps has a value of this kind.
+    pub(crate) fn has(&self, kind: SeriesKind) -> bool {
+        self.points.iter().any(|point| point.get(kind).is_some())
+    }
+}
+
 impl SeriesReport {
-    /// What stands for the delay of a run.
-    fn delay_of(&self, run: &StudyRun) -> SeriesKind {
-        let has_pings = || {
-            run.series
-                .iter()
-                .any(|point| point.get(SeriesKind::Ping).is_some())
+    /// What it follows of a run: the run, or each of its flows; of one that was measured elsewhere, of which flows are
+    /// not known over time, the run.
+    pub(crate) fn lines<'a>(&self, run: &'a StudyRun) -> Vec<SeriesLine<'a>> {
+        let line = |flow: Option<&'a StudyFlow>, points: &'a [SeriesPoint]| SeriesLine {
+            run,
+            flow,
+            points,
+            start_ns: points.first().map_or(0, |point| point.time_ns),
         };
+        let mut lines: Vec<SeriesLine<'a>> = match self.of {
+            SeriesOf::Runs => vec![line(None, &run.series)],
+            SeriesOf::Flows => {
+                let flows = run.flows.iter();
+                let flows = flows.map(|flow| line(Some(flow), &flow.measure.series));
+                flows.chain([line(None, &run.series)]).collect()
+            }
+        };
+        lines.retain(|line| !line.points.is_empty());
+        // Flows of one run stay beside each other in time.
+        let start_ns = lines.iter().map(|line| line.start_ns).min();
+        for line in &mut lines {
+            line.start_ns = start_ns.unwrap_or(line.start_ns);
+        }
+        lines
+    }
+
+    /// What stands for the delay of a run or a flow.
+    fn delay_of(&self, line: &SeriesLine<'_>) -> SeriesKind {
         self.delay.unwrap_or_else(|| {
-            if has_pings() {
+            if line.has(SeriesKind::Ping) {
                 SeriesKind::Ping
             } else {
                 SeriesKind::Rtt
@@ -51,11 +100,13 @@ const fn column(kind: SeriesKind) -> &'static str {
     }
 }
 
-/// A step of a run.
+/// A step of a run or a flow.
 struct Row<'a> {
     key: GroupKey,
     variant: Option<LabelValue>,
-    run: &'a StudyRun,
+    /// Place of the run among all.
+    place: usize,
+    line: SeriesLine<'a>,
     point: SeriesPoint,
     delay: SeriesKind,
 }
@@ -66,7 +117,8 @@ struct Sample {
     key: GroupKey,
     kind: SeriesKind,
     variant: Option<LabelValue>,
-    runs: u64,
+    /// Places of the runs.
+    runs: BTreeSet<usize>,
     values: Vec<f64>,
 }
 
@@ -102,10 +154,18 @@ fn point_table(
 ) -> ReportTable {
     let label = results.labels[report.variant].column();
     let rate = column(report.rate);
-    Builder::new(rows)
+    let mut builder = Builder::new(rows)
         .labels(results, places, |row| &row.key)
         .label(&label, |row| row.variant.as_ref())
-        .text("capture", |row| Some(row.run.name.clone()))
+        .text("capture", |row| Some(row.line.run.name.clone()));
+    if report.of == SeriesOf::Flows {
+        builder = builder.count("flow", |row| Some(row.line.flow?.start as u64));
+    }
+    let title = match report.of {
+        SeriesOf::Runs => "Runs in steps of time, with the delay beside",
+        SeriesOf::Flows => "Flows in steps of time, with the delay beside",
+    };
+    builder
         .real("time_s", |row| Some(row.point.time_ns as f64 / 1e9))
         .real(rate, |row| Some(row.point.get(report.rate)? / 1e6))
         .text("delay", |row| {
@@ -113,7 +173,7 @@ fn point_table(
             Some(column(row.delay).to_owned())
         })
         .real("delay_ms", |row| Some(row.point.get(row.delay)? / 1e6))
-        .table("series", "Runs in steps of time, with the delay beside")
+        .table("series", title)
 }
 
 /// Box plots of samples, and the summary that stands above an analysis of their variance.
@@ -130,10 +190,14 @@ fn sample_tables(
             .text("measure", |sample| Some(column(sample.kind).to_owned()))
             .label(&label, |sample| sample.variant.as_ref())
     };
+    let title = match report.of {
+        SeriesOf::Runs => "Box plots of the steps of all runs",
+        SeriesOf::Flows => "Box plots of the steps of all flows",
+    };
     let boxed = |sample: &Sample| BoxPlot::of(&sample.values);
     let summary = |sample: &Sample| GroupSummary::of(&sample.values);
     let boxes = about(samples.clone())
-        .count("runs", |sample| Some(sample.runs))
+        .count("runs", |sample| Some(sample.runs.len() as u64))
         .count("n", |sample| Some(sample.values.len() as u64))
         .real("whisker_low", |sample| Some(boxed(sample)?.whisker_low))
         .real("q1", |sample| Some(boxed(sample)?.q1))
@@ -143,7 +207,7 @@ fn sample_tables(
         .count("outliers", |sample| {
             Some(boxed(sample)?.outliers.len() as u64)
         })
-        .table("series-boxes", "Box plots of the steps of all runs");
+        .table("series-boxes", title);
     let summaries = about(samples)
         .count("n", |sample| Some(summary(sample)?.n))
         .real("sum", |sample| Some(summary(sample)?.sum))
@@ -175,22 +239,28 @@ fn source_table(results: &StudyResults, places: &[usize], sources: Vec<Source>) 
 
 fn rows<'a>(results: &'a StudyResults, report: SeriesReport, places: &[usize]) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
-    for run in &results.runs {
-        let delay = report.delay_of(run);
-        for &point in &run.series {
+    let lines = results.runs.iter().enumerate();
+    let lines = lines.flat_map(|(place, run)| {
+        let lines = report.lines(run).into_iter();
+        lines.map(move |line| (place, line))
+    });
+    for (place, line) in lines {
+        let delay = report.delay_of(&line);
+        for &point in line.points {
             if point.get(report.rate).or(point.get(delay)).is_none() {
                 continue;
             }
             rows.push(Row {
-                key: key(&run.labels, places),
-                variant: run.labels[report.variant].clone(),
-                run,
+                key: key(&line.run.labels, places),
+                variant: line.label(report.variant).cloned(),
+                place,
+                line,
                 point,
                 delay,
             });
         }
     }
-    // Stable: runs stay in their order, and points in theirs.
+    // Stable: runs and flows stay in their order, and points in theirs.
     rows.sort_by(|a, b| (&a.key, &a.variant).cmp(&(&b.key, &b.variant)));
     rows
 }
@@ -199,15 +269,17 @@ fn rows<'a>(results: &'a StudyResults, report: SeriesReport, places: &[usize]) -
 fn samples(rows: &[Row<'_>], report: SeriesReport) -> Vec<Sample> {
     let mut samples: BTreeMap<(&GroupKey, SeriesKind, &Option<LabelValue>), Sample> =
         BTreeMap::new();
-    for of_run in rows.chunk_by(|a, b| std::ptr::eq(a.run, b.run)) {
+    let is_of_one = |a: &Row<'_>, b: &Row<'_>| std::ptr::eq(a.line.points, b.line.points);
+    for of_line in rows.chunk_by(is_of_one) {
         let Row {
             key,
             variant,
             delay,
+            place,
             ..
-        } = &of_run[0];
+        } = &of_line[0];
         for kind in [report.rate, *delay] {
-            let values = of_run.iter().filter_map(|row| row.point.get(kind));
+            let values = of_line.iter().filter_map(|row| row.point.get(kind));
             let values: Vec<f64> = values.map(|value| value / 1e6).collect();
             if values.is_empty() {
                 continue;
@@ -217,10 +289,10 @@ fn samples(rows: &[Row<'_>], report: SeriesReport) -> Vec<Sample> {
                 key: key.clone(),
                 kind,
                 variant: variant.clone(),
-                runs: 0,
+                runs: BTreeSet::new(),
                 values: Vec::new(),
             });
-            sample.runs += 1;
+            sample.runs.insert(*place);
             sample.values.extend(values);
         }
     }

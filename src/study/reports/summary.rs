@@ -1,5 +1,5 @@
 //! What an author puts into a paper: a row a variant in each setting, and of the metrics that most are about the mean
-//! with half of its confidence interval.
+//! with half of its confidence interval, or the median with quartiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +8,7 @@ use crate::metric::stats::Describe;
 use crate::study::composition::Composition;
 use crate::study::groups::{GroupKey, Had, Kin, Samplings};
 use crate::study::metrics::Metric;
+use crate::study::plan::Average;
 use crate::study::results::StudyResults;
 
 /// What it may tell of delays: the first, where the manifest does not say it.
@@ -73,11 +74,20 @@ pub(super) fn tables(
     builder = builder.count("n", |row| Some(row.n()));
     let has_interval = builder.any(|row| row.of.values().any(|of| of.ci95.is_some()));
     for (metric, name, factor) in metrics {
+        let scaled = |row: &Row, of: fn(&Describe) -> f64| Some(of(row.of.get(&metric)?) * factor);
+        if results.average == Average::Median {
+            builder = builder
+                .real(format!("{name}_median"), |row| scaled(row, |of| of.median))
+                .real(format!("{name}_q1"), |row| scaled(row, |of| of.q1))
+                .real(format!("{name}_q3"), |row| scaled(row, |of| of.q3))
+                .count(format!("{name}_n"), |row| {
+                    Some(row.of.get(&metric)?.n as u64)
+                });
+            continue;
+        }
         let half = |of: &Describe| Some((of.ci95?.high - of.ci95?.low) / 2.0);
         builder = builder
-            .real(format!("{name}_mean"), |row| {
-                Some(row.of.get(&metric)?.mean * factor)
-            })
+            .real(format!("{name}_mean"), |row| scaled(row, |of| of.mean))
             .real(format!("{name}_ci95_half"), |row| {
                 Some(half(row.of.get(&metric)?)? * factor)
             })
@@ -85,7 +95,9 @@ pub(super) fn tables(
                 Some(row.of.get(&metric)?.n as u64)
             });
     }
-    let title = if has_interval {
+    let title = if results.average == Average::Median {
+        "Medians of each group, with quartiles"
+    } else if has_interval {
         "Means of each group, ± half of their 95 % confidence interval"
     } else {
         "Means of each group"

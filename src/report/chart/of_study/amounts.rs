@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::{Describe, mean};
-use crate::study::{Composition, LabelValue, Metric, PathCapacity, StudyFlow, StudyRun, Values};
+use crate::study::{
+    Average, Composition, LabelValue, Metric, PathCapacity, StudyFlow, StudyRun, Values,
+};
 
 use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes, VALUES_MIN};
@@ -113,8 +115,31 @@ impl Study<'_> {
     }
 }
 
-/// The mean of some values, with what is known of it: their interval, or where they are few they themselves.
-pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
+/// What stands for some values, with what is known of it: its interval, or where they are few they themselves.
+pub(super) fn estimate(average: Average, values: &[f64]) -> Option<Estimate> {
+    match average {
+        Average::Mean => mean_of(values),
+        Average::Median => median_of(values),
+    }
+}
+
+/// The median of some values with their quartiles; where they are few, with them.
+pub(super) fn median_of(values: &[f64]) -> Option<Estimate> {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    let described = Describe::of(&values)?;
+    let quartiles = || match described.n {
+        1 => Spread::Unknown,
+        _ => Spread::Interval(described.q1, described.q3),
+    };
+    Some(Estimate {
+        value: described.median,
+        spread: Spread::of_few(&values).unwrap_or_else(quartiles),
+        n: described.n as u64,
+    })
+}
+
+fn mean_of(values: &[f64]) -> Option<Estimate> {
     let described = Describe::of(values)?;
     // What is never below 0 has no mean there either.
     let floor = if described.min >= 0.0 {
@@ -134,12 +159,21 @@ pub(super) fn estimate(values: &[f64]) -> Option<Estimate> {
 }
 
 /// What is said of estimates: with intervals where there are any. Of values that are drawn themselves the chart tells.
-pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> &'static str {
+pub(super) fn interval_note<'e>(
+    average: Average,
+    estimates: impl Iterator<Item = &'e Estimate>,
+) -> &'static str {
     let estimates: Vec<&Estimate> = estimates.collect();
     let intervals = estimates.iter().filter_map(|of| of.spread.interval());
     let intervals: Vec<(f64, f64)> = intervals.collect();
     if estimates.iter().all(|of| of.spread == Spread::Unknown) {
         "one run each, so without intervals"
+    } else if average == Average::Median {
+        if intervals.is_empty() {
+            "median of runs"
+        } else {
+            "median of runs, with quartiles"
+        }
     } else if intervals.is_empty() {
         "mean of runs"
     } else if intervals
@@ -149,6 +183,14 @@ pub(super) fn interval_note<'e>(estimates: impl Iterator<Item = &'e Estimate>) -
         "mean of runs, with its 95 % confidence interval (cut at 0)"
     } else {
         "mean of runs, with its 95 % confidence interval"
+    }
+}
+
+/// What the bands of lines are called.
+pub(super) const fn band_words(average: Average) -> &'static str {
+    match average {
+        Average::Mean => "95 % confidence interval",
+        Average::Median => "quartiles",
     }
 }
 
@@ -218,7 +260,7 @@ fn grouped_bars(
     let of_several = settings.any(Setting::has_several_of_a_variant);
     let bar = |(name, values): (Option<LabelValue>, Vec<f64>)| {
         let name = study.variant_name(name.as_ref());
-        (name, estimate(&values))
+        (name, estimate(study.results.average, &values))
     };
     let groups: Vec<(String, Vec<Bar>)> = page
         .entries
@@ -226,7 +268,10 @@ fn grouped_bars(
         .map(|(name, (_, variants))| (name, variants.into_iter().map(bar).collect()))
         .collect();
     let estimates = groups.iter().flat_map(|(_, bars)| bars);
-    let note = interval_note(estimates.filter_map(|(_, bar)| bar.as_ref()));
+    let note = interval_note(
+        study.results.average,
+        estimates.filter_map(|(_, bar)| bar.as_ref()),
+    );
     let mut note = study.with_rates(if of_several {
         format!("{note}; of several flows of a variant in a run: their mean")
     } else {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::quantile;
 use crate::study::units::Dimension;
-use crate::study::{Label, LabelKind, LabelValue, Metric, StudyRun};
+use crate::study::{Average, Label, LabelKind, LabelValue, Metric, StudyRun};
 
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
 use super::super::counts::n_words;
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::{Estimate, Spread, wider};
-use super::amounts::{estimate, interval_note};
+use super::amounts::{band_words, estimate, interval_note};
 use super::settings::{Page, Setting, Settings, axis_name, is_number, text_of, written};
 use super::{MAPS_MAX, Study, StudyCharts, drawn};
 
@@ -288,6 +288,7 @@ fn lines_over(
     place: usize,
     together: Option<usize>,
 ) -> Vec<Option<super::Canvas>> {
+    let average = study.results.average;
     let settings = study.settings(&[Some(place), together]);
     let found = points_over(study, &settings, place, together);
     let label = &study.results.labels[place];
@@ -307,7 +308,7 @@ fn lines_over(
             .flat_map(|(_, lines)| lines)
             .map(|(variant, points)| {
                 let points = points.iter().filter_map(|(x, values)| {
-                    let mut of = estimate(values)?;
+                    let mut of = estimate(average, values)?;
                     if together.is_some() {
                         of.spread = spread(values);
                     }
@@ -317,10 +318,14 @@ fn lines_over(
             })
             .collect();
         let estimates = lines.iter().flat_map(|(_, points)| points);
-        let note = interval_note(estimates.map(|(_, of)| of));
+        let note = interval_note(average, estimates.map(|(_, of)| of));
         let note = match together {
             Some(label) => format!(
-                "mean of runs of every {}, with their smallest and largest",
+                "{} of runs of every {}, with their smallest and largest",
+                match average {
+                    Average::Mean => "mean",
+                    Average::Median => "median",
+                },
                 written(&study.results.labels[label])
             ),
             None => note.to_owned(),
@@ -333,7 +338,7 @@ fn lines_over(
             note,
             interval: match together {
                 Some(_) => "smallest to largest",
-                None => "95 % confidence interval",
+                None => band_words(average),
             },
             x,
             x_name: x_name.clone(),

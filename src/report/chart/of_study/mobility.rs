@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::metric::stats::mean;
-use crate::study::{LabelValue, Metric, ReportPlan, StudyRun};
+use crate::study::{LabelValue, Metric, ReportPlan, StudyRun, means_over_bins};
 
 use super::super::axis::Quantity;
 use super::super::distribution::{Distribution, Distributions};
@@ -28,20 +28,91 @@ impl Study<'_> {
     }
 }
 
-/// The means of each variant as a polygon.
-pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
+/// What runs have on an axis of a web, by setting and variant.
+type OfAxis = BTreeMap<Setting, BTreeMap<Variant, Vec<f64>>>;
+
+/// The axes of webs, and what runs have on each.
+struct Webs {
+    axes: [(Quantity, OfAxis); 3],
+    note: String,
+}
+
+impl Webs {
+    /// Of whole runs.
+    fn of_runs(study: &Study<'_>) -> Self {
+        let of = |metric| study.means(metric, &[], study.of_mobility());
+        Self {
+            axes: [
+                (drawn(study.goodput).0, of(study.goodput)),
+                // Short names leave more room for the webs.
+                (Quantity::RTT, of(Metric::RttNsMean)),
+                (
+                    Quantity::RETRANSMISSION_RATE,
+                    of(Metric::RetransmissionRate),
+                ),
+            ],
+            note: "means of runs, of RTT the mean of each".to_owned(),
+        }
+    }
+
+    /// Of the bins of runs, as the report has them; none where no run has bins.
+    fn of_bins(study: &Study<'_>) -> Option<Self> {
+        let of_mobility = study.of_mobility();
+        let settings = study.settings(&[]);
+        let mut bin_ns = None;
+        let mut found: [OfAxis; 3] = Default::default();
+        for run in study.runs().filter(|run| of_mobility(run)) {
+            let company = study.company(run);
+            let mut of_run: BTreeMap<(Setting, Variant), [Vec<f64>; 3]> = BTreeMap::new();
+            for flow in &run.flows {
+                let setting = settings.setting(&flow.labels).with(company.clone());
+                let of = of_run.entry((setting, study.variant_of(flow))).or_default();
+                let [goodput_mbps, rtt_ms, retransmitted, _] = means_over_bins(&flow.measure);
+                of[0].extend(goodput_mbps.map(|mbps| mbps * 1e6));
+                of[1].extend(rtt_ms.map(|ms| ms / 1e3));
+                of[2].extend(retransmitted);
+                let bins = flow.measure.samples.windows(2);
+                let bins = bins.map(|two| two[1].time_ns.saturating_sub(two[0].time_ns));
+                bin_ns = bin_ns.into_iter().chain(bins).min();
+            }
+            for ((setting, variant), values) in of_run {
+                for (of_axis, values) in found.iter_mut().zip(values) {
+                    let of_setting = of_axis.entry(setting.clone()).or_default();
+                    let of_variant = of_setting.entry(variant.clone()).or_default();
+                    of_variant.extend(mean(&values));
+                }
+            }
+        }
+        let bin = Quantity::TIME.format(bin_ns? as f64 / 1e9);
+        let [goodput, rtt, retransmitted] = found;
+        Some(Self {
+            axes: [
+                (Quantity::GOODPUT, goodput),
+                (Quantity::RTT, rtt),
+                (Quantity::RETRANSMITTED_A_BIN, retransmitted),
+            ],
+            note: format!("means of runs, of each over its bins of {bin}"),
+        })
+    }
+}
+
+/// The means of each variant as a polygon: with the report on mobility those of bins, as it has them.
+pub(super) fn spiders(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     type Shapes = BTreeMap<Variant, SpiderShape>;
     let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
-    let axes = [study.goodput, Metric::RttNsMean, Metric::RetransmissionRate];
-    let goodput = drawn(study.goodput).0;
-    for (axis, metric) in axes.into_iter().enumerate() {
-        for (setting, variants) in study.means(metric, &[], study.of_mobility()) {
+    let with_bins = is_asked_for(reports) && study.goodput == Metric::GoodputBps;
+    let of_bins = with_bins.then(|| Webs::of_bins(study)).flatten();
+    let Webs { axes, note } = of_bins.unwrap_or_else(|| Webs::of_runs(study));
+    let quantities = axes.each_ref().map(|(quantity, _)| *quantity);
+    let goodput = quantities[0];
+    for (axis, (_, of_axis)) in axes.into_iter().enumerate() {
+        for (setting, variants) in of_axis {
             let shapes = found.entry(setting).or_default();
             for (variant, values) in variants {
                 let name = study.variant_name(variant.as_ref());
                 let shape = shapes.entry(variant).or_insert_with(|| SpiderShape {
                     name,
-                    values: vec![None; axes.len()],
+                    values: vec![None; quantities.len()],
                     n: values.len() as u64,
                 });
                 shape.values[axis] = mean(&values);
@@ -51,14 +122,12 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     // One polygon alone says nothing.
     found.retain(|_, shapes| shapes.len() > 1);
     let what = format!("{}, delay, retransmissions", goodput.name);
-    let note = study.with_rates("means of runs, of RTT the mean of each".to_owned());
-    let note = study.with_vantage(note);
+    let note = study.with_vantage(study.with_rates(note));
     let canvas = |page: Page<Shapes>| {
         let spiders = Spiders {
             title: study.title(&what, &page.common.words()),
             note: note.clone(),
-            // Short names leave more room for the webs.
-            axes: vec![goodput, Quantity::RTT, Quantity::RETRANSMISSION_RATE],
+            axes: quantities.to_vec(),
             panels: page
                 .entries
                 .into_iter()
@@ -78,11 +147,16 @@ pub(super) fn spiders(study: &Study<'_>, charts: &mut StudyCharts) {
     charts.add(TOPIC, "spider", pages.map(canvas));
 }
 
+/// Whether there is the report on mobility.
+fn is_asked_for(reports: &[ReportPlan]) -> bool {
+    let is_it = |report: &ReportPlan| matches!(report, ReportPlan::Mobility { .. });
+    reports.iter().any(is_it)
+}
+
 /// How the balanced metric of bins is distributed, by variant.
 pub(super) fn ecdfs(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     type Values = BTreeMap<Variant, Vec<f64>>;
-    let is_asked_for = |report: &ReportPlan| matches!(report, ReportPlan::Mobility { .. });
-    if !reports.iter().any(is_asked_for) {
+    if !is_asked_for(reports) {
         return;
     }
     let of_mobility = study.of_mobility();

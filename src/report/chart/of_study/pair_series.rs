@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::metric::stats::quantile;
 use crate::study::{LabelValue, Metric, Sample, StudyFlow};
 
 use super::super::axis::Quantity;
 use super::super::bands::BandLines;
 use super::super::canvas::Canvas;
-use super::super::interval::{Estimate, Spread};
+use super::super::interval::Estimate;
 use super::super::looks::Looks;
+use super::amounts::median_of;
 use super::series::are_most;
 use super::settings::{Page, Setting, name_of};
 use super::{Study, StudyCharts, drawn};
@@ -108,7 +108,7 @@ fn draw(
         let steps: Vec<(i64, Vec<f64>)> = pair.steps(flow, bin_ns, step_bins).into_iter().collect();
         let parts = steps.chunk_by(|(one, _), (next, _)| one + 1 == *next);
         let point = |(step, values): &(i64, Vec<f64>)| {
-            Some(((*step as f64 + 0.5) * step_s, median_of(values.clone())?))
+            Some(((*step as f64 + 0.5) * step_s, median_of(values)?))
         };
         let name = &lines[flow];
         let parts = parts.map(|part| (name.clone(), part.iter().filter_map(point).collect()));
@@ -220,23 +220,9 @@ fn began_ns(run: &[&[Sample]; 2]) -> i64 {
     first.map(|sample| sample.time_ns).min().unwrap_or(0)
 }
 
-/// The median of some values with their quartiles; where they are few, with them.
-fn median_of(mut values: Vec<f64>) -> Option<Estimate> {
-    values.sort_by(f64::total_cmp);
-    let spread = match Spread::of_few(&values) {
-        Some(few) => few,
-        None if values.len() == 1 => Spread::Unknown,
-        None => Spread::Interval(quantile(&values, 0.25)?, quantile(&values, 0.75)?),
-    };
-    Some(Estimate {
-        value: quantile(&values, 0.5)?,
-        spread,
-        n: values.len() as u64,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::super::interval::Spread;
     use super::*;
 
     /// A flow with these goodputs in bins of 10 ms from one on.
@@ -306,7 +292,7 @@ mod tests {
 
     #[test]
     fn quartiles_are_of_four_runs_or_more() {
-        let of = |values: &[f64]| median_of(values.to_vec()).unwrap();
+        let of = |values: &[f64]| median_of(values).unwrap();
         let five = of(&[5.0, 1.0, 2.0, 4.0, 30.0]);
         assert_eq!((five.value, five.n), (4.0, 5));
         assert_eq!(five.spread, Spread::Interval(2.0, 5.0));

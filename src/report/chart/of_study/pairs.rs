@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::stats::mean;
-use crate::study::{LabelValue, Metric, StudyFlow, StudyRun};
+use crate::study::{LabelValue, Metric, ReportPlan, StudyFlow, StudyRun, seen_from};
 
 use super::super::axis::Quantity;
 use super::super::boxes::{BoxPanel, Boxes};
@@ -56,9 +56,33 @@ impl Study<'_> {
 /// Pairs of variants by their names, A and B.
 type Pairs = BTreeMap<(Variant, Variant), FnessPair>;
 
-/// Fairness of each pair, for both orders in which its flows may start.
-pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
-    let found = pairs_by_setting(study);
+/// The variants that pairs are seen from, in their order.
+fn references(reports: &[ReportPlan]) -> Vec<Variant> {
+    let references = reports.iter().find_map(|report| match report {
+        ReportPlan::Pairs { references, .. } => Some(references.clone()),
+        _ => None,
+    });
+    references.into_iter().flatten().map(Some).collect()
+}
+
+/// Fairness of each pair, for both orders in which its flows may start; charts of their own for each variant that pairs
+/// are seen from.
+pub(super) fn fness(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
+    let references = references(reports);
+    let found = pairs_by_reference(study, &references).into_iter();
+    let canvases = found.flat_map(|(place, found)| {
+        let a = references.get(place).map(|a| name_of(a.as_ref()));
+        fness_of(study, a.as_deref(), &found)
+    });
+    charts.add(TOPIC, "fness", canvases);
+}
+
+/// The charts of pairs that are all seen from the variant of this name, where there is one.
+fn fness_of(
+    study: &Study<'_>,
+    a: Option<&str>,
+    found: &BTreeMap<Setting, Pairs>,
+) -> Vec<Option<Canvas>> {
     // A chart a setting, unless these are many, or runs so few that each is but a point or two; a slide has no room for
     // a second row.
     let most = found.values().map(BTreeMap::len).max().unwrap_or(0);
@@ -79,9 +103,16 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
             })
         });
         let scatter = FnessScatter {
-            title: study.title("Fairness of pairs A | B", &page.common.words()),
+            title: study.title(
+                &match a {
+                    Some(a) => format!("Fairness of {a} and others"),
+                    None => "Fairness of pairs A | B".to_owned(),
+                },
+                &page.common.words(),
+            ),
             note: String::new(),
             point: "a run".to_owned(),
+            a: a.map(str::to_owned),
             pairs: pairs.collect(),
         };
         scatter.draw(study.style)
@@ -90,12 +121,16 @@ pub(super) fn fness(study: &Study<'_>, charts: &mut StudyCharts) {
         let pages = settings.pages(found.clone(), capacity, BTreeMap::len);
         pages.into_iter().map(canvas).collect()
     };
-    charts.add(TOPIC, "fness", study.fitting(room, draw));
+    study.fitting(room, draw)
 }
 
-/// The runs of each pair, under each setting.
-fn pairs_by_setting(study: &Study<'_>) -> BTreeMap<Setting, Pairs> {
-    let mut found: BTreeMap<Setting, Pairs> = BTreeMap::new();
+/// The runs of each pair, under each setting, by the place of the variant that it is seen from; behind these those that
+/// are seen from none of them.
+fn pairs_by_reference(
+    study: &Study<'_>,
+    references: &[Variant],
+) -> BTreeMap<usize, BTreeMap<Setting, Pairs>> {
+    let mut found: BTreeMap<usize, BTreeMap<Setting, Pairs>> = BTreeMap::new();
     for (run, flows) in study.pairs() {
         let Some(fness) = run.values.get(Metric::Fness) else {
             continue;
@@ -103,24 +138,25 @@ fn pairs_by_setting(study: &Study<'_>) -> BTreeMap<Setting, Pairs> {
         let Some([first, second]) = study.variants_of_pair(flows) else {
             continue;
         };
-        let turned = second < first;
-        let (a, b) = if turned {
-            (second, first)
-        } else {
-            (first, second)
-        };
-        let pairs = found.entry(study.setting_of_pair(run)).or_default();
-        let name = format!("{} | {}", name_of(a.as_ref()), name_of(b.as_ref()));
-        let pair = pairs.entry((a, b)).or_insert_with(|| FnessPair {
-            name,
-            a_first: Vec::new(),
-            b_first: Vec::new(),
-        });
-        // The run's A is the flow that started first.
-        if turned {
-            pair.b_first.push(-fness);
-        } else {
-            pair.a_first.push(fness);
+        for (a, b, order) in seen_from([&first, &second], references) {
+            let place = references.iter().position(|of| of == a);
+            let name = match place {
+                Some(_) => name_of(b.as_ref()),
+                None => format!("{} | {}", name_of(a.as_ref()), name_of(b.as_ref())),
+            };
+            let of_place = found.entry(place.unwrap_or(references.len())).or_default();
+            let pairs = of_place.entry(study.setting_of_pair(run)).or_default();
+            let pair = pairs.entry((a.clone(), b.clone()));
+            let pair = pair.or_insert_with(|| FnessPair {
+                name,
+                a_first: Vec::new(),
+                b_first: Vec::new(),
+            });
+            // The run's A is the flow that started first.
+            match order {
+                0 => pair.a_first.push(fness),
+                _ => pair.b_first.push(-fness),
+            }
         }
     }
     found
@@ -135,12 +171,13 @@ fn named(first: &str, second: &str) -> String {
 }
 
 /// How long packets of each pair wait, of what they would in a full buffer; runs captured behind the queue have none.
-pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
+pub(super) fn queue_share(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     let about = PairMaps {
         kind: "queue-share",
         title: "Mean queueing delay over that of a full buffer",
         quantity: drawn(Metric::QueueShare).0,
         parts: [""],
+        firsts: references(reports),
         note: |n| {
             format!("both flows together, mean of runs, {n}; of captures from before the queue")
         },
@@ -149,7 +186,7 @@ pub(super) fn queue_share(study: &Study<'_>, charts: &mut StudyCharts) {
 }
 
 /// What the flows of each pair sent again.
-pub(super) fn retransmissions(study: &Study<'_>, charts: &mut StudyCharts) {
+pub(super) fn retransmissions(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     let of = |flow: &StudyFlow| flow.measure.values.get(Metric::RetransmittedPackets);
     let any = |(_, flows): (&StudyRun, [&StudyFlow; 2])| {
         flows
@@ -166,6 +203,7 @@ pub(super) fn retransmissions(study: &Study<'_>, charts: &mut StudyCharts) {
         title: "Retransmissions of two flows",
         quantity: Quantity::RETRANSMISSIONS,
         parts: ["of the first flow", "of the second flow"],
+        firsts: references(reports),
         note: |n| format!("mean of runs, {n}"),
     };
     about.draw(study, charts, |_, flows| flows.map(of));
@@ -178,6 +216,8 @@ struct PairMaps<const PARTS: usize> {
     quantity: Quantity,
     /// What each map of a setting is of.
     parts: [&'static str; PARTS],
+    /// The variants that started first, of the runs that count; none: whichever there are.
+    firsts: Vec<Variant>,
     /// What the numbers are, with how many values each is the mean of.
     note: fn(&str) -> String,
 }
@@ -210,6 +250,9 @@ impl<const PARTS: usize> PairMaps<PARTS> {
             let Some([first, second]) = study.variants_of_pair(flows) else {
                 continue;
             };
+            if !self.firsts.is_empty() && !self.firsts.contains(&first) {
+                continue;
+            }
             let none = || std::array::from_fn(|_| OfPairs::new());
             let parts = found.entry(study.setting_of_pair(run)).or_insert_with(none);
             for (pairs, value) in parts.iter_mut().zip(of_run) {
@@ -245,18 +288,32 @@ impl<const PARTS: usize> PairMaps<PARTS> {
     ) -> Option<Canvas> {
         let pairs = || page.entries.iter().flat_map(|(_, parts)| parts);
         let names = variants(pairs());
+        let (firsts, seconds) = if self.firsts.is_empty() {
+            (names.clone(), names)
+        } else {
+            let of_page = || pairs().flat_map(BTreeMap::keys);
+            let firsts: BTreeSet<&Variant> = of_page().map(|(first, _)| first).collect();
+            let seconds: BTreeSet<&Variant> = of_page().map(|(_, second)| second).collect();
+            let in_order = self.firsts.iter().filter(|first| firsts.contains(first));
+            (
+                in_order.cloned().collect(),
+                seconds.into_iter().cloned().collect(),
+            )
+        };
         let n = pairs().flat_map(BTreeMap::values);
         let n = n_words(n.map(|values| values.len() as u64).filter(|&n| n > 0));
-        let texts: Vec<String> = names.iter().map(|name| name_of(name.as_ref())).collect();
+        let texts = |of: &[Variant]| -> Vec<String> {
+            of.iter().map(|name| name_of(name.as_ref())).collect()
+        };
         let map = |setting: &str, part: &str, pairs: &OfPairs| {
             let cell = |second: &Variant, first: &Variant| {
                 mean(pairs.get(&(first.clone(), second.clone()))?)
             };
-            let row = |second: &Variant| names.iter().map(|first| cell(second, first)).collect();
+            let row = |second: &Variant| firsts.iter().map(|first| cell(second, first)).collect();
             HeatMap {
                 name: named(setting, part),
                 scale: HeatScale::Amount,
-                cells: names.iter().map(row).collect(),
+                cells: seconds.iter().map(row).collect(),
             }
         };
         let maps = page.entries.iter().flat_map(|(setting, parts)| {
@@ -267,8 +324,8 @@ impl<const PARTS: usize> PairMaps<PARTS> {
             title: study.title(self.title, &page.common.words()),
             note: (self.note)(&n),
             quantity: self.quantity,
-            columns: ("First flow".to_owned(), texts.clone()),
-            rows: ("Second flow".to_owned(), texts.clone()),
+            columns: ("First flow".to_owned(), texts(&firsts)),
+            rows: ("Second flow".to_owned(), texts(&seconds)),
             maps: maps.collect(),
         };
         maps.draw_up_to(most, study.style)

@@ -311,15 +311,16 @@ pub(super) fn text_of(value: &LabelValue) -> String {
     }
 }
 
-/// A label's name as it stands in a text: abbreviations of the field in capitals, without the unit that stands behind
-/// its numbers.
+/// A label's name as it stands in a text: in words, as tables have it, abbreviations of the field in capitals, without
+/// the unit that stands behind its numbers.
 pub(super) fn written(label: &Label) -> String {
-    match ending(label).map_or(label.name.as_str(), |(name, _)| name) {
-        name @ ("rtt" | "owd" | "bdp" | "cca" | "aqm" | "ecn" | "mss" | "iw") => {
-            name.to_ascii_uppercase()
-        }
-        name => name.to_owned(),
-    }
+    let name = ending(label).map_or(label.name.as_str(), |(name, _)| name);
+    let word = |word: &str| match word {
+        "rtt" | "owd" | "bdp" | "cca" | "aqm" | "ecn" | "mss" | "iw" => word.to_ascii_uppercase(),
+        word => word.to_owned(),
+    };
+    let words = name.split('_').filter(|part| !part.is_empty());
+    words.map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The unit of a label, as it is written behind numbers.

@@ -4,6 +4,7 @@ mod completions;
 mod delays;
 mod lines;
 mod looks;
+mod mobility;
 mod pages;
 mod pair_series;
 mod pairs;
@@ -17,8 +18,9 @@ use super::*;
 use crate::metric::stats::Describe;
 use crate::study::units::Unit;
 use crate::study::{
-    Composition, FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample,
-    SampleKind, SeriesKind, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun, Values,
+    Average, Composition, FlowMeasure, GridLabels, Group, HeatMapReport, Label, LabelKind, Sample,
+    SampleKind, SeriesKind, SeriesOf, SeriesPoint, SeriesReport, Shortfall, StudyFlow, StudyRun,
+    Values,
 };
 
 fn label(name: &str, unit: Option<&str>) -> Label {
@@ -51,6 +53,7 @@ impl Draft {
             name: "draft".to_owned(),
             manifest: String::new(),
             repetition: Vec::new(),
+            average: Average::default(),
             group_by: (0..labels.len()).collect(),
             labels,
             runs: Vec::new(),
@@ -91,6 +94,7 @@ impl Draft {
                 quality: String::new(),
                 samples: Vec::<Sample>::new(),
                 silent_bins: 0,
+                series: Vec::new(),
             },
         };
         let run = StudyRun {
@@ -486,8 +490,8 @@ fn measured_and_predicted_splits_stand_beside_their_difference() {
     let charts = draft.charts(&[ReportPlan::SplitAccuracy]);
     let canvas = named(&charts, "split-accuracy");
     for wanted in [
-        "Delay_1 | Delay_2 (ms)",
-        "Rate_1 (Mbit/s)",
+        "Delay 1 | Delay 2 (ms)",
+        "Rate 1 (Mbit/s)",
         "20 | 60",
         "loss 2",
         "Goodput, difference (Mbit/s)",
@@ -521,6 +525,7 @@ fn steps_of_time_become_boxes_and_lines() {
     }
     let report = ReportPlan::Series(SeriesReport {
         variant: 0,
+        of: SeriesOf::Runs,
         step_ns: 200_000_000,
         rate: SeriesKind::Goodput,
         delay: None,

@@ -136,11 +136,17 @@ impl Form {
             Headings::TwoLines => 2.0 * self.line,
             Headings::Upright => names.fold(0.0, f64::max) * self.letters,
         };
+        let above = if columns.iter().any(|column| column.above.is_some()) {
+            // With its rule.
+            1.5 * self.line
+        } else {
+            0.0
+        };
         let lines = columns
             .iter()
             .map(|column| column.lines())
             .fold(1.0, f64::max);
-        AROUND + header + rows as f64 * lines * self.line <= self.page_height
+        AROUND + header + above + rows as f64 * lines * self.line <= self.page_height
     }
 
     pub(super) fn holds(self, columns: &[&Column]) -> bool {

@@ -14,6 +14,7 @@ fn with_shares(frame: DataFrame, keys: &[&str], shares: &[&str]) -> Vec<(String,
         label: "tab:s-groups".to_owned(),
         keys: keys.iter().map(|&key| key.to_owned()).collect(),
         shares: shares.iter().map(|&name| name.to_owned()).collect(),
+        above: BTreeMap::new(),
         usual: BTreeMap::new(),
         frame,
     };
@@ -193,6 +194,7 @@ fn a_metric_that_varies_little_has_the_unit_that_it_has_in_other_tables() {
         label: "tab:s-groups".to_owned(),
         keys: vec!["metric".to_owned()],
         shares: Vec::new(),
+        above: BTreeMap::new(),
         usual: BTreeMap::from([("goodput_bps".to_owned(), 18.8e6)]),
         frame: df!(
             "metric" => ["goodput_bps", "goodput_bps"],

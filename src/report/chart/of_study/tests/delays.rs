@@ -27,6 +27,7 @@ fn with_pings_of(runs: usize) -> Draft {
 fn pings_stand_beside_rates_only_where_all_runs_have_them() {
     let report = ReportPlan::Series(SeriesReport {
         variant: 0,
+        of: SeriesOf::Runs,
         step_ns: 1_000_000_000,
         rate: SeriesKind::Goodput,
         delay: None,

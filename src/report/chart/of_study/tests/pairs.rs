@@ -37,6 +37,53 @@ fn fairness_is_seen_from_the_same_flow_whichever_started_first() {
 }
 
 #[test]
+fn pairs_that_are_seen_from_references_have_charts_for_each() {
+    let mut draft = Draft::new(&[]);
+    let sent_again = &[(Metric::RetransmittedPackets, 7.0)];
+    let flow = |variant| FlowOf(variant, (0, 10), sent_again);
+    for (first, second) in [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d")] {
+        let numbers = [(Metric::Fness, 0.5)];
+        draft.run(&[], &numbers, &[flow(first), flow(second)]);
+    }
+    let value = |text| draft.0.labels[0].value(text).unwrap();
+    let report = ReportPlan::Pairs {
+        variant: 0,
+        references: vec![value("b"), value("a")],
+    };
+    let charts = draft.charts(&[report]);
+    let of = |stem: &str| texts(named(&charts, stem));
+    // In the order of the manifest: b beside a and c, a beside b; behind them pairs of neither.
+    let [b, a, others] = ["fness-01", "fness-02", "fness-03"].map(of);
+    for said in [
+        "Fairness of b and others – draft",
+        "fness (−1: b alone, 0: even, 1: the other alone)",
+        "b started first",
+        "the other started first",
+        "a",
+        "c",
+    ] {
+        assert!(b.contains(&said), "{said}: {b:?}");
+    }
+    // The run's fness counts from the flow that started first: b is A in all of these.
+    let numbers = |texts: &[&str]| {
+        let numbers = texts.iter().filter(|text| text.contains("0.50"));
+        numbers.map(|text| (*text).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&b), ["0.50", "−0.50", "0.50"]);
+    assert!(a.contains(&"Fairness of a and others – draft"), "{a:?}");
+    assert_eq!(numbers(&a), ["0.50", "−0.50"]);
+    assert!(others.contains(&"Fairness of pairs A | B – draft"));
+    assert!(others.contains(&"c | d"), "{others:?}");
+    // Maps have those alone as first flows: of two maps the columns b and a, the rows a, b and c.
+    let maps = of("pair-retransmissions");
+    let count = |name: &str| maps.iter().filter(|text| **text == name).count();
+    assert_eq!(
+        [count("a"), count("b"), count("c"), count("d")],
+        [4, 4, 2, 0]
+    );
+}
+
+#[test]
 fn retransmissions_of_pairs_are_told_of_either_flow_by_who_started_first() {
     let mut draft = Draft::new(&[("buffer", None)]);
     let sent_again = |packets: f64| -> &'static [(Metric, f64)] {

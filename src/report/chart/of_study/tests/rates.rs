@@ -133,7 +133,7 @@ fn labels_whose_names_end_in_a_unit_are_read_with_it() {
     }
     let charts = draft.charts(&[]);
     let bars = named(&charts, "bars-goodput");
-    for wanted in ["buffer 25\u{a0}kB,", "buffer 150\u{a0}kB,", "cross_flows 2"] {
+    for wanted in ["buffer 25\u{a0}kB,", "buffer 150\u{a0}kB,", "cross flows 2"] {
         assert!(has(bars, wanted), "{wanted}: {:?}", texts(bars));
     }
 }

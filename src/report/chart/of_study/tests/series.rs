@@ -6,6 +6,7 @@ use super::*;
 fn report() -> [ReportPlan; 1] {
     [ReportPlan::Series(SeriesReport {
         variant: 0,
+        of: SeriesOf::Runs,
         step_ns: 1_000_000_000,
         rate: SeriesKind::Goodput,
         delay: None,

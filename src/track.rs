@@ -59,6 +59,7 @@ mod times;
 mod too_long;
 mod turns;
 mod unasked;
+mod verdicts;
 mod window;
 
 use std::hint::cold_path;

@@ -32,7 +32,8 @@ pub struct SegmentBatch {
     len: usize,
     /// How many of them each shard has.
     lens: [u32; SHARDS],
-    /// Places in `lines`, shard by shard, and where those of each shard end: 0 until they are sorted.
+    /// Places in `lines`, shard by shard, and where those of each shard end: 0 until they are sorted. Behind the last of these
+    /// are places of batches before.
     places: Vec<u32>,
     ends: [u32; SHARDS],
     /// SACK blocks of those that have some.

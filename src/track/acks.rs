@@ -230,12 +230,15 @@ impl HalfFlow {
             sent.marks.set(Marks::SACKED);
             self.times.reported_latest = self.times.reported_latest.max(Some(sent.at));
             self.acks.add_told(1);
-            if sent.copies > 1 {
+            let sent = if sent.copies > 1 {
                 let repeated = *sent;
                 self.on_covered_copy(&repeated, at, highest_before);
-            }
-            let Some(sent) = self.in_flight.get_mut(index) else {
-                break;
+                let Some(sent) = self.in_flight.get_mut(index) else {
+                    break;
+                };
+                sent
+            } else {
+                sent
             };
             let sent = if timing.is_too_soon_for(sent) {
                 let repeated = *sent;
@@ -419,8 +422,10 @@ impl HalfFlow {
                 .is_some_and(|answer| answer.sent_at == sent.at);
             let is_part = released.goes_on(sent, answers_latest);
             if sent.copies > 1 && !answers_latest {
-                let unasked = self.delays.is_unasked(sent, &first, highest_before);
-                self.old_copies.on_released(sent, at, edge, unasked);
+                let too_soon = self
+                    .delays
+                    .is_sooner_than_answers(sent, &first, highest_before);
+                self.old_copies.on_released(sent, at, edge, too_soon);
             }
             let once = sent.copies == 1 && !sent.marks.has(Marks::COPIED);
             if answers_latest && !is_single(sent) && self.old_copies.has_copied_behind() {

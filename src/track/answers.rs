@@ -30,26 +30,19 @@ impl HalfFlow {
         step: Step,
         had_before: Option<i64>,
     ) {
-        if segment.payload_len > 0 && self.limits.answers != Answers::ByItself {
-            let answers = self.owes_ack && had_before != peer.known_to_have();
-            self.judge_answer(peer, segment, step, answers);
+        let answers = self.limits.answers;
+        if segment.payload_len == 0 || answers == Answers::ByItself {
+            return;
         }
-    }
-
-    fn judge_answer(&mut self, peer: &Self, segment: &Segment, step: Step, answers: bool) {
-        let is_next = matches!(step, Step::Ahead(0) | Step::Early(0));
-        if answers && is_next && self.continues(segment.seq, segment.payload_len) {
+        let answers_first = answers == Answers::Unknown
+            && matches!(step, Step::Ahead(0) | Step::Early(0))
+            && self.owes_ack
+            && had_before != peer.known_to_have();
+        if answers_first && self.continues(segment.seq, segment.payload_len) {
             self.limits.answers = Answers::AtOnce;
-        } else if self.is_answered() && self.is_higher(segment) {
+        } else if self.is_answered() && !self.is_below_highest(segment.seq, segment.payload_len) {
             self.note_by_itself(peer, segment.at);
         }
-    }
-
-    fn is_higher(&self, segment: &Segment) -> bool {
-        self.unwrapper().is_some_and(|unwrapper| {
-            let start = unwrapper.offset(segment.seq, self.high);
-            start + i64::from(segment.payload_len) > self.high
-        })
     }
 
     /// Data above all that was seen passes at `at`, when all before it is acknowledged.
@@ -70,19 +63,19 @@ impl HalfFlow {
     }
 
     /// Whether what begins at `start` and passes at `at` was sent before, as an answer to data of the `peer`, and not an ACK
-    /// alone: who answers at once sends none besides, and its timer, or a probe of this packet alone (RFC 8985 section
-    /// 7.2), sends the answer again so long after. But what the peer sent last, perhaps again, is answered for the first
-    /// time if that was as long ago as answers take.
+    /// alone, where one of both was owed: who answers at once sends none besides, and its timer, or a probe of this packet
+    /// alone (RFC 8985 section 7.2), sends the answer again so long after. Not if the peer's last data, perhaps its
+    /// question again, passed as long before as answers take: then this may be the first answer to it.
     pub(super) fn is_answer_again(&self, start: i64, at: CaptureTime, peer: &Times) -> bool {
         let silence_ns = self.times.silence_ns(at);
         let upstream = &self.delays.upstream;
-        let answered_ns =
-            upstream.min_ns().unwrap_or(0)..upstream.patience_ns().max(nearly(TIMER_NS_MIN));
+        // A queue that stood when the shortest was measured, the handshake's perhaps, may have drained.
+        let least_ns = upstream.min_ns().unwrap_or(0) / 2;
+        let answered_ns = least_ns..upstream.patience_ns().max(nearly(TIMER_NS_MIN));
         let may_answer = peer
             .data_at
             .is_none_or(|asked_at| answered_ns.contains(&at.since(asked_at)));
         self.limits.answers == Answers::AtOnce
-            && self.owes_ack
             && start == self.high
             && self.una >= Some(self.high)
             && self.ids.is_of_its_own()

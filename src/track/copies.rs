@@ -455,7 +455,8 @@ impl HalfFlow {
                 let is_due =
                     sent.start <= start || since_ns >= self.delays.downstream.smoothed_ns();
                 last_is_due = is_due;
-                last_is_told = sent.is_told_below();
+                // Of a packet of which the part below was too young to tell of it, nothing is told yet.
+                last_is_told = sent.is_told_below() && (index == covered.start || last_is_told);
                 if sent.is_lost_by_repeat(start, verdict, una, mss, is_due) {
                     lost += u32::from(packet_size.packets(sent.len, segment.timestamps.is_some()));
                     last_is_told = true;

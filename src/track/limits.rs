@@ -27,6 +27,7 @@ pub(super) struct Limits {
     /// The pause before the data in flight, which counts when that is acknowledged.
     pause: Pause,
     is: Is,
+    /// How it answers its peer: who never does by itself sends no ACK besides.
     pub(super) answers: Answers,
 }
 

@@ -127,14 +127,14 @@ impl OldCopies {
 
     /// An ACK or SACK that passes at `at` covers `sent`, of a receiver that agreed to SACK: most likely
     /// for an earlier copy than the latest, where it comes sooner than the last answer did but for an
-    /// eighth, or where that was repeated `unasked`.
+    /// eighth, or where that was repeated `too_soon` for an ACK to have asked for it.
     #[cold]
-    pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime, unasked: bool) {
+    pub(super) fn on_covered(&mut self, sent: &Sent, at: CaptureTime, too_soon: bool) {
         if self.dsacks || !sent.is_repeat() {
             return;
         }
         let elapsed_ns = at.since(sent.at);
-        if unasked || elapsed_ns < nearly(self.latest_ns) {
+        if too_soon || elapsed_ns < nearly(self.latest_ns) {
             self.add(sent.at, sent.start);
         } else {
             // The queue may drain.
@@ -145,9 +145,9 @@ impl OldCopies {
 
     /// The cumulative ACK that passes at `at` covers `sent`, and shows no answer to its latest copy.
     #[cold]
-    pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge, unasked: bool) {
+    pub(super) fn on_released(&mut self, sent: &Sent, at: CaptureTime, edge: Edge, too_soon: bool) {
         match edge {
-            Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at, unasked),
+            Edge::Sack if !sent.marks.has(Marks::SACKED) => self.on_covered(sent, at, too_soon),
             Edge::Repeated(edge_at, start)
                 if sent.start > start && sent.at >= edge_at && sent.is_repeat() =>
             {
@@ -205,8 +205,8 @@ impl HalfFlow {
     #[cold]
     pub(super) fn on_covered_copy(&mut self, sent: &Sent, at: CaptureTime, highest: Option<i64>) {
         let first = self.in_flight.first_copy(sent);
-        let unasked = self.delays.is_unasked(sent, &first, highest);
-        self.old_copies.on_covered(sent, at, unasked);
+        let too_soon = self.delays.is_sooner_than_answers(sent, &first, highest);
+        self.old_copies.on_covered(sent, at, too_soon);
     }
 
     /// A duplicate ACK passed with the window of the one before it, which reports nothing new. Whether it answers

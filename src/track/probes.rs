@@ -53,24 +53,29 @@ impl HalfFlow {
     }
 
     /// Whether a segment without payload at `offset` only looks whether the peer is there, or has room.
+    #[inline]
     fn is_probe_at(&self, offset: i64, segment: &Segment, step: Step) -> bool {
         // One below the next byte is where only a probe looks (RFC 9293 section 3.8.4), if it is no ACK from before
         // that byte, late: a keep-alive comes when nothing was sent for long, as one in the place of a FIN that is
         // acknowledged.
+        let (below, has_ended) = (self.sent_below(), self.has_ended());
+        if offset != below - 1 && !(offset == below && has_ended) {
+            return false;
+        }
         let is_idle = self.is_idle_at(segment.at);
         let is_late = matches!(step, Step::Behind(_) | Step::Early(..0));
-        let next = self.sent_below() + i64::from(self.has_ended() && is_idle);
+        let next = below + i64::from(has_ended && is_idle);
         offset == next - 1
             && self.una.is_some_and(|una| una >= self.high)
             && (is_idle || self.window.is_closed() && !is_late || self.is_sent_last(segment, step))
     }
 
-    /// Where a duplicate ACK may be the answer to a repeat that was not needed: whether `segment` looks whether `peer` is
-    /// there, before its ACK is entered.
+    /// A segment passes whose ACK is not entered yet: if it has no payload and only looks whether `peer` is there, duplicate
+    /// ACKs from now on answer no repeat before it.
     #[inline]
     pub(super) fn note_probe(&mut self, peer: &mut Self, segment: &Segment, step: Step) {
-        let waits = !(self.old_copies.is_empty() && peer.old_copies.is_empty());
-        if waits && segment.payload_len == 0 && self.is_probe(segment, step) {
+        let waits = || !(self.old_copies.is_empty() && peer.old_copies.is_empty());
+        if segment.payload_len == 0 && waits() && self.is_probe(segment, step) {
             self.old_copies.on_probe();
             peer.old_copies.on_probe();
         }

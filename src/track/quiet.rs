@@ -223,7 +223,10 @@ impl HalfFlow {
             return false;
         }
         let highest_before = self.board.highest_end();
-        let Some(part) = self.board.grow_first(blocks, start, end) else {
+        let Some(part) = self
+            .board
+            .grow_first(blocks, start, end, plain.timestamps())
+        else {
             return false;
         };
         let window_before = self.window.advertised;
@@ -239,7 +242,6 @@ impl HalfFlow {
             sink.signal(dir, plain.at(), Signal::DupAck);
         }
         self.acks.dup_run = self.acks.dup_run.saturating_add(1);
-        self.board.note_echo(plain.timestamps());
         self.acks.note_told(plain.at());
         sink.delivered(dir, plain.at(), (part.end - part.start) as u64);
         true

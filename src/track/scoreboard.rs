@@ -53,8 +53,14 @@ struct Board {
     early: Option<(Seq, SackBlocks)>,
     /// Since when data is reported from above all that was seen, as when it was last found to be.
     beyond_since: Option<CaptureTime>,
-    /// What the last ACK that did not move echoed; meaningless where the flow has no timestamps.
+    /// What the last duplicate ACK echoed, or the last that reported more; 0 where it had no timestamps.
     echo: u32,
+}
+
+/// What an ACK with these timestamps echoes.
+#[inline]
+fn echo_of(timestamps: Option<Timestamps>) -> u32 {
+    timestamps.map_or(0, |timestamps| timestamps.echo)
 }
 
 impl Scoreboard {
@@ -91,15 +97,15 @@ impl Scoreboard {
         untold.is_some_and(|untold| start < untold.end && untold.start < end)
     }
 
-    /// An ACK that does not move has these timestamps.
+    /// A duplicate ACK, or one that reports more, has these timestamps.
     #[inline]
     pub(super) fn note_echo(&mut self, timestamps: Option<Timestamps>) {
-        if let (Some(board), Some(timestamps)) = (&mut self.0, timestamps) {
-            board.echo = timestamps.echo;
+        if let Some(board) = &mut self.0 {
+            board.echo = echo_of(timestamps);
         }
     }
 
-    /// Whether the last ACK that did not move had that `echo`, as far as is known.
+    /// Whether the last of these had that `echo`, as far as is known.
     pub(super) fn echoes(&self, echo: u32) -> bool {
         self.0.as_ref().is_some_and(|board| board.echo == echo)
     }
@@ -215,6 +221,7 @@ impl Scoreboard {
         blocks: &[SackBlock],
         start: i64,
         end: i64,
+        timestamps: Option<Timestamps>,
     ) -> Option<StreamRange> {
         let board = self.0.as_mut()?;
         let ([first, others @ ..], [_, last @ ..]) = (blocks, &board.last) else {
@@ -226,6 +233,7 @@ impl Scoreboard {
         let part = board.grow_one(start, end);
         if part.is_some() {
             board.last[0] = *first;
+            board.echo = echo_of(timestamps);
         }
         part
     }

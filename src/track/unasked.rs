@@ -1,4 +1,5 @@
-//! Repeats that no ACK can have asked for, though ACKs went on: those of timers that ran out meanwhile.
+//! Repeats that no ACK can have asked for, though ACKs went on: those of timers that ran out meanwhile, and those that pass
+//! before any ACK can tell of the copy before them.
 
 use super::delays::{Delays, TIMER_NS_MIN, UNSET_TIMER_NS_MIN, nearly};
 use super::earlier_copies::EarlierCopy;
@@ -12,16 +13,16 @@ impl Delays {
     /// Whether the only repeat of `sent` passed before any ACK that tells of its `first` copy can have brought it about,
     /// and SACK, which reached as far as `highest`, had reported nothing above: had the first been lost, what was sent
     /// behind it would have been. Who repeats so soon goes by no ACK, as one that has window left and no new data to
-    /// fill it with (RFC 6675 section 4, `NextSeg` (3)).
+    /// fill it with (RFC 6675 section 4, `NextSeg` (3)). Of two between which the clock was set nothing is known.
     #[cold]
-    pub(super) fn is_unasked(
+    pub(super) fn is_sooner_than_answers(
         &self,
         sent: &Sent,
         first: &EarlierCopy,
         highest: Option<i64>,
     ) -> bool {
         sent.copies == 2
-            && sent.at.since(first.at) < nearly(self.shortest_round_trip_ns())
+            && sent.at.since(first.at).abs() < nearly(self.shortest_round_trip_ns())
             && highest.is_none_or(|highest| highest <= sent.start)
     }
 }

@@ -41,6 +41,7 @@ fn long_unit(ns: f64) -> (&'static str, f64) {
 /// A delay in ns, in milliseconds or, where these would be too many or a fraction of one, in what is longer or shorter.
 pub(in crate::report) fn delay(ns: f64) -> String {
     let (unit, unit_ns) = match ns.abs() {
+        // Nothing at all is in milliseconds, as most are.
         f64::MIN_POSITIVE..999_500.0 => ("µs", 1e3),
         rest => long_unit(rest),
     };

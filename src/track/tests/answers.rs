@@ -61,6 +61,20 @@ fn who_has_sent_after_a_pause_before_may_have_acknowledged_what_it_answers() {
 }
 
 #[test]
+fn who_came_by_itself_once_may_do_so_again_however_it_answers_later() {
+    let seen = asked(
+        "190 A>B ack 300 id 5
+         460 A>B data 1500..2000 ack 300 id 6
+         480 B>A data 300..400 ack 2000
+         490 A>B data 2000..2500 ack 400 id 7
+         510 B>A data 400..500 ack 2500
+         740 A>B data 2500..3000 ack 500 id 9
+         760 B>A ack 3000",
+    );
+    assert_eq!(seen.rows[5].verdict.class, Class::New);
+}
+
+#[test]
 fn who_never_answered_at_once_may_have_acknowledged_first() {
     let trace = opened(
         "100 A>B data 0..500 ack 0 id 2
@@ -76,8 +90,8 @@ fn who_never_answered_at_once_may_have_acknowledged_first() {
 
 #[test]
 fn what_the_peer_has_repeated_may_be_answered_for_the_first_time() {
-    // B repeats its question, as its first copy or the answer was lost: what passes 10 ms later and more, which is the way
-    // to A and back, may answer that, and id 5 was an ACK of an earlier copy. What passes sooner answers the first one.
+    // B repeats its question, as its first copy or the answer was lost: what passes 5 ms later and more, which is half of the
+    // way to A and back, may answer that, and id 5 was an ACK of an earlier copy. What passes sooner answers the first one.
     let answered = |repeated: u32, at: u32| {
         let seen = asked(&format!(
             "{repeated} B>A data 200..300 ack 1500
@@ -88,7 +102,8 @@ fn what_the_peer_has_repeated_may_be_answered_for_the_first_time() {
         seen.rows[3].verdict.class
     };
     assert_eq!(answered(390, 420), Class::New);
-    assert_eq!(answered(415, 420), Class::Retransmission);
+    assert_eq!(answered(415, 420), Class::New);
+    assert_eq!(answered(416, 420), Class::Retransmission);
     // No timer of A's is so short.
     assert_eq!(answered(255, 260), Class::New);
 }

@@ -28,8 +28,16 @@ fn what_is_repeated_before_an_ack_can_tell_was_not_needed_where_a_duplicate_ack_
          103 retransmission 2000..3000 unneeded dsack",
     );
     assert_eq!(play(&trace).lost, [0, 0]);
-    // Only one came twice, if the first copy of the other one was lost, most likely the second.
+    // Only one came twice: duplicate ACKs tell of repeats in the order in which they were sent, so it was the first.
     let once = trace.replace("123 B>A ack 3000 id 4", "");
+    check(
+        &once,
+        "60 new 0..1000 rtt 20 clean
+         100 new 1000..2000
+         101 new 2000..3000
+         102 retransmission 1000..2000 unneeded dsack
+         103 retransmission 2000..3000 fast downstream seen_before",
+    );
     assert_eq!(play(&once).lost, [0, 1]);
     // Repeated by a timer, when its ACK was long overdue, it was needed, most likely.
     let timer = opened(
@@ -41,6 +49,14 @@ fn what_is_repeated_before_an_ack_can_tell_was_not_needed_where_a_duplicate_ack_
          421 B>A ack 2000 id 3",
     );
     assert_eq!(play(&timer).lost, [0, 1]);
+    // Where the clock was set back between both copies, it is not known how long after the first the repeat passed.
+    let set_back = opened(
+        "9100 A>B data 0..1000 id 51
+         7400 A>B data 0..1000 id 52
+         7420 B>A ack 1000 id 1
+         7421 B>A ack 1000 id 2",
+    );
+    assert_eq!(play(&set_back).lost, [0, 1]);
     // A receiver that knows DSACK would have sent one.
     let dsack = trace.replace("80 B>A ack 1000", "80 B>A ack 1000 sack 0..1000");
     assert_eq!(play(&dsack).lost, [0, 2]);

@@ -90,3 +90,35 @@ fn each_piece_of_a_repeat_counts_once_however_the_next_one_is_cut() {
     );
     assert_eq!(play(&trace).lost, [0, 3 + 4]);
 }
+
+#[test]
+fn what_was_too_young_to_tell_of_a_loss_tells_of_it_later_however_the_next_repeat_is_cut() {
+    // The first four packets are lost, and so are the two that they are repeated in. What is repeated then, and comes, is cut
+    // elsewhere, 5 ms after the second of these, which may be under way still, or 25.
+    for (later, cut) in [(0, 900), (0, 1100), (0, 1200), (20, 900), (20, 1100)] {
+        let [third, told, rest, last] = [165 + later, 186 + later, 200 + later, 220 + later];
+        let trace = opened(&format!(
+            "100 A>B data 0..500
+             100 A>B data 500..800
+             100 A>B data 800..1100
+             100 A>B data 1100..1400
+             100 A>B data 1400..2400
+             100 A>B data 2400..3400
+             100 A>B data 3400..4400
+             120 B>A ack 0 sack 1400..2400
+             120 B>A ack 0 sack 1400..3400
+             120 B>A ack 0 sack 1400..4400
+             130 A>B data 0..500
+             135 A>B data 4400..5400
+             155 B>A ack 0 sack 1400..5400
+             160 A>B data 500..1400
+             {third} A>B data 0..{cut}
+             {} A>B data 5400..6400
+             {told} B>A ack 0 sack 1400..6400
+             {rest} A>B data {cut}..1400
+             {last} B>A ack 6400",
+            third + 1
+        ));
+        assert_eq!(play(&trace).lost, [0, 4 + 2], "{later} {cut}");
+    }
+}

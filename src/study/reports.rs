@@ -150,7 +150,7 @@ impl ReportPlan {
                 Some(Self::Mobility { variant })
             }
             "pairs" => {
-                options.only(&["variant", "reference"]);
+                options.only_with_lists(&["variant", "reference"], &["reference"]);
                 let variant = options.variant()?;
                 let references = options.references(variant)?;
                 Some(Self::Pairs {

@@ -80,6 +80,17 @@ fn each_flow_has_the_steps_in_which_it_did_something() {
 }
 
 #[test]
+fn in_a_window_a_flow_has_no_steps_from_before_or_after_its_time() {
+    let folder = folder_with(long_and_short());
+    let manifest = MANIFEST.replace("[[runs]]\n", "[[runs]]\nwindow = \"skip 0.4s\"\n");
+    let results = carried_out(folder.path(), &manifest, None);
+    let variants = words(report(&results, "series"), "cca");
+    let of = |variant: &str| variants.iter().filter(|of| *of == variant).count();
+    // Of the 20 steps of the long one the window leaves out two, and of the short one none.
+    assert_eq!((of("long"), of("short")), (18, 5));
+}
+
+#[test]
 fn flows_of_one_run_are_one_run_however_many_there_are() {
     let folder = folder_with(long_and_short());
     let manifest = MANIFEST.replace("\"short\"", "\"long\"");
@@ -142,5 +153,16 @@ fn what_is_followed_is_runs_or_flows() {
     let output = run(folder.path(), &["study", "s.toml", "--out", "s"]);
     assert_eq!(output.status, 2);
     let said = "s.toml:6: 'of' cannot be 'flow'; did you mean 'flows'?";
+    assert!(output.stderr.contains(said), "{}", output.stderr);
+}
+
+#[test]
+fn what_is_followed_is_one_thing() {
+    let folder = folder_with(long_and_short());
+    let manifest = MANIFEST.replace("\"flows\"", "[\"flows\", \"runs\"]");
+    fs::write(folder.path().join("s.toml"), manifest).unwrap();
+    let output = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+    assert_eq!(output.status, 2);
+    let said = "s.toml:6: 'of' in [reports.series] is one value and no list";
     assert!(output.stderr.contains(said), "{}", output.stderr);
 }

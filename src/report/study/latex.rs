@@ -326,22 +326,40 @@ fn in_latex(cell: &Cell) -> String {
         Cell::Below(power) => return format!("$<10^{{{power}}}$"),
         _ => {}
     }
-    match text.split_once('e') {
+    let parts = numbers_and_words(&text);
+    let in_latex = parts.map(|part| match part.split_once('e') {
         Some((number, power)) => format!("${number}\\times 10^{{{power}}}$"),
-        None => text.replace('-', "$-$").replace('±', "$\\pm$"),
-    }
+        None => part.replace('-', "$-$").replace('±', "$\\pm$"),
+    });
+    in_latex.collect()
+}
+
+/// The numbers of a cell, and what stands between them: of a median its quartiles are numbers, too.
+fn numbers_and_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_of_number =
+        |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | 'e' | '+' | '-');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let is_number = is_of_number(rest.chars().next()?);
+        let end = rest.find(|letter| is_of_number(letter) != is_number);
+        let (part, behind) = rest.split_at(end.unwrap_or(rest.len()));
+        rest = behind;
+        Some(part)
+    })
 }
 
 /// Width of what a cell shows, in points at normal size.
 fn width_of_cell(text: &str, cell: &Cell) -> f64 {
-    let minus = text.matches('-').count() as f64;
-    let is_number = !matches!(cell, Cell::Null | Cell::Text(_));
-    match text.split_once('e').filter(|_| is_number) {
-        // Times ten, and a power in smaller letters.
-        Some((number, power)) => width(number) + 24.0 + 0.8 * width(power) + 4.5 * minus,
-        None if is_number => width(text) + 4.5 * minus,
-        None => width(text),
+    if matches!(cell, Cell::Null | Cell::Text(_)) {
+        return width(text);
     }
+    let of_part = |part: &str| match part.split_once('e') {
+        // Times ten, and a power in smaller letters.
+        Some((number, power)) => width(number) + 24.0 + 0.8 * width(power),
+        None => width(part),
+    };
+    let minus = text.matches('-').count() as f64;
+    numbers_and_words(text).map(of_part).sum::<f64>() + 4.5 * minus
 }
 
 /// Width of words, in points at normal size.

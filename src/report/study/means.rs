@@ -13,9 +13,10 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
             .find(|(_, ending)| name.ends_with(ending))?;
         Some((name.strip_suffix(ending)?.to_owned(), place))
     };
+    let has = |name: String| columns.iter().any(|(known, _)| *known == name);
     let is_mean = |of: &str| {
         let mut names = OF_INTERVALS.iter().map(|ending| format!("{of}{ending}"));
-        names.any(|name| columns.iter().any(|(known, _)| *known == name))
+        has(format!("{of}{}", ENDINGS[0])) && names.any(has)
     };
     let cells = |name: &str| {
         columns

@@ -151,12 +151,20 @@ impl Run<'_> {
         self.series_with(step_ns, |_| true)
     }
 
-    /// One of its flows in such steps, as if it had been alone: with the pings between its two hosts.
+    /// One of its flows in such steps, as if it had been alone: with the pings between its two hosts, and also within a
+    /// window as long as it did something.
     pub(super) fn series_of_flow(&self, flow: &Flow<'_>, step_ns: i64) -> Vec<SeriesPoint> {
-        let alone = Run {
+        let mut alone = Run {
             flows: slice::from_ref(flow),
             ..*self
         };
+        if let (Some((start, end)), Some((first, last))) = (self.window, alone.busy()) {
+            let (start, end) = (start.max(first), end.min(last));
+            if start >= end {
+                return Vec::new();
+            }
+            alone.window = Some((start, end));
+        }
         let (sender, receiver) = flow.ends();
         let hosts = [sender.ip(), receiver.ip()];
         alone.series_with(step_ns, |ping| {

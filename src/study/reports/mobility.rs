@@ -78,7 +78,7 @@ pub(super) fn tables(results: &StudyResults, variant: usize) -> Vec<ReportTable>
     vec![
         builder.table(
             "mobility",
-            "Means over the bins of each run, with the confidence interval over runs",
+            "Means over the bins of each run, and half of their 95 % confidence interval over runs",
         ),
         Builder::new(best)
             .labels(results, &places, |best| &best.key)

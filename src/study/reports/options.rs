@@ -57,9 +57,14 @@ impl Options<'_> {
         })
     }
 
-    /// Only these may be given.
+    /// Only these may be given, each with one value.
     pub(super) fn only(&mut self, keys: &[&str]) {
-        for (key, _) in self.section.iter().flat_map(|section| &section.options) {
+        self.only_with_lists(keys, &[]);
+    }
+
+    /// The same, but that `lists` may have several.
+    pub(super) fn only_with_lists(&mut self, keys: &[&str], lists: &[&str]) {
+        for (key, values) in self.section.iter().flat_map(|section| &section.options) {
             if !keys.contains(&key.value.as_str()) {
                 let message = format!(
                     "unknown key '{}' in [reports.{}]{}",
@@ -68,6 +73,14 @@ impl Options<'_> {
                     suggestion(&key.value, keys)
                 );
                 self.document.mistake(key.line, message);
+            } else if let Some(second) = values.get(1)
+                && !lists.contains(&key.value.as_str())
+            {
+                let message = format!(
+                    "'{}' in [reports.{}] is one value and no list",
+                    key.value, self.name.value
+                );
+                self.document.mistake(second.line, message);
             }
         }
     }

@@ -143,6 +143,11 @@ fn cross_table(
         });
         line.of.insert(first, row);
     }
+    // Each has columns of its own.
+    if firsts.len() > FIRSTS_MAX {
+        lines.clear();
+        firsts.clear();
+    }
     let mut firsts: Vec<&LabelValue> = firsts.into_iter().collect();
     // In the order in which the manifest names them.
     firsts.sort_by_key(|first| references.iter().position(|of| of == *first));
@@ -160,9 +165,12 @@ fn cross_table(
     }
     builder.table(
         "pairs-cross",
-        "How full the queue was and what either flow sent again, below the variant that started first: means over runs",
+        "How full the queue was and what either flow sent again, below the variant that started first (of 64 at most, which reference names): means over runs",
     )
 }
+
+/// Variants that have columns in the cross table; of more, as of a label with a value a run, there is none.
+const FIRSTS_MAX: usize = 64;
 
 /// A number of the runs of a pair.
 type OfRow = fn(&Row<'_>) -> Option<f64>;

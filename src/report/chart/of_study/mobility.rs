@@ -55,13 +55,17 @@ impl Webs {
         }
     }
 
-    /// Of the bins of runs, as the report has them; none where no run has bins.
+    /// Of the bins of runs, as the report has them; none where a run has none, as one that was measured elsewhere: packets
+    /// a bin are not packets a run.
     fn of_bins(study: &Study<'_>) -> Option<Self> {
         let of_mobility = study.of_mobility();
         let settings = study.settings(&[]);
         let mut bin_ns = None;
         let mut found: [OfAxis; 3] = Default::default();
         for run in study.runs().filter(|run| of_mobility(run)) {
+            if run.flows.iter().all(|flow| flow.measure.samples.is_empty()) {
+                return None;
+            }
             let company = study.company(run);
             let mut of_run: BTreeMap<(Setting, Variant), [Vec<f64>; 3]> = BTreeMap::new();
             for flow in &run.flows {
@@ -77,9 +81,10 @@ impl Webs {
             }
             for ((setting, variant), values) in of_run {
                 for (of_axis, values) in found.iter_mut().zip(values) {
-                    let of_setting = of_axis.entry(setting.clone()).or_default();
-                    let of_variant = of_setting.entry(variant.clone()).or_default();
-                    of_variant.extend(mean(&values));
+                    if let Some(mean) = mean(&values) {
+                        let of_setting = of_axis.entry(setting.clone()).or_default();
+                        of_setting.entry(variant.clone()).or_default().push(mean);
+                    }
                 }
             }
         }
@@ -100,6 +105,7 @@ impl Webs {
 pub(super) fn spiders(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     type Shapes = BTreeMap<Variant, SpiderShape>;
     let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
+    // Of several capacities the goodput of whole runs is told as utilisation, which bins do not have.
     let with_bins = is_asked_for(reports) && study.goodput == Metric::GoodputBps;
     let of_bins = with_bins.then(|| Webs::of_bins(study)).flatten();
     let Webs { axes, note } = of_bins.unwrap_or_else(|| Webs::of_runs(study));

@@ -204,6 +204,15 @@ fn numbers_in_latex_are_typeset() {
             },
             "$-$0.50 $\\pm$ 0.25",
         ),
+        // Each number has its own power.
+        (
+            Cell::Median {
+                value: 1.75e-8,
+                quartiles: Some([1.375e-8, 2.25e-8]),
+                n: Some(2),
+            },
+            "$1.750\\times 10^{-8}$ [$1.375\\times 10^{-8}$, $2.250\\times 10^{-8}$] (n = 2)",
+        ),
     ] {
         assert_eq!(in_latex(&cell), text);
     }

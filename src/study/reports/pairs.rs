@@ -144,7 +144,8 @@ fn cross_table(
         line.of.insert(first, row);
     }
     // Each has columns of its own.
-    if firsts.len() > FIRSTS_MAX {
+    let are_too_many = firsts.len() > FIRSTS_MAX;
+    if are_too_many {
         lines.clear();
         firsts.clear();
     }
@@ -163,10 +164,12 @@ fn cross_table(
                 .below(first.text());
         }
     }
-    builder.table(
-        "pairs-cross",
-        "How full the queue was and what either flow sent again, below the variant that started first (of 64 at most, which reference names): means over runs",
-    )
+    let title = if are_too_many {
+        "How full the queue was and what either flow sent again: not of more than 64 variants, but of those that `reference` names"
+    } else {
+        "How full the queue was and what either flow sent again, below the variant that started first: means over runs"
+    };
+    builder.table("pairs-cross", title)
 }
 
 /// Variants that have columns in the cross table; of more, as of a label with a value a run, there is none.

@@ -388,10 +388,10 @@ impl HalfFlow {
                 || self.repair.last == Last::Probe
             {
                 u16::MAX
-            } else if follows_syn {
-                0
-            } else if skipped == 1
-                && start.is_some_and(|start| self.is_answer_again(start, segment.at, &peer.times))
+            } else if follows_syn
+                || skipped == 1
+                    && start
+                        .is_some_and(|start| self.is_answer_again(start, segment.at, &peer.times))
             {
                 0
             } else {

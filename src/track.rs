@@ -436,7 +436,7 @@ impl Connection {
         sender.note_probe(peer, segment, step);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
-                expect_copies(sender, peer);
+                sender.expect_copies(peer);
                 peer.on_ack_again(dir.reversed(), segment, sink);
             } else {
                 peer.on_ack(dir.reversed(), segment, sink);
@@ -591,11 +591,4 @@ fn sides(halves: &mut [HalfFlow; 2], dir: Direction) -> (&mut HalfFlow, &mut Hal
         Direction::Forward => (forward, reverse),
         Direction::Reverse => (reverse, forward),
     }
-}
-
-/// A copy of a packet has passed: more may, of either direction.
-#[cold]
-fn expect_copies(sender: &mut HalfFlow, peer: &mut HalfFlow) {
-    sender.seen_acks.expect_copies();
-    peer.seen_acks.expect_copies();
 }

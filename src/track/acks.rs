@@ -232,20 +232,7 @@ impl HalfFlow {
             self.acks.add_told(1);
             let sent = if sent.copies > 1 {
                 let repeated = *sent;
-                self.on_covered_copy(&repeated, at, highest_before);
-                let Some(sent) = self.in_flight.get_mut(index) else {
-                    break;
-                };
-                sent
-            } else {
-                sent
-            };
-            let sent = if timing.is_too_soon_for(sent) {
-                let repeated = *sent;
-                let first = self.in_flight.first_copy(&repeated);
-                if timing.may_answer_earlier(&repeated, &first, &self.delays.downstream) {
-                    self.unneeded.push((repeated.start, Evidence::Timing));
-                }
+                self.on_reported_copy(&repeated, &timing, at, highest_before);
                 let Some(sent) = self.in_flight.get_mut(index) else {
                     break;
                 };
@@ -280,6 +267,26 @@ impl HalfFlow {
                 self.old_copies.on_answer(sent_at, at);
                 self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
             }
+        }
+    }
+
+    /// SACK has reported the last byte of the range at `index`, but not all of it: a frame of several packets, of which
+    /// others lack.
+    #[cold]
+    fn sample_last_byte<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        index: usize,
+        at: CaptureTime,
+        sink: &mut S,
+    ) {
+        let sent = self.in_flight.get_mut(index);
+        let due = sent.filter(|sent| is_single(sent) && !sent.marks.has(Marks::SAMPLED));
+        if let Some(sent) = due {
+            sent.marks.set(Marks::SAMPLED);
+            let (sent_at, row) = (sent.at, sent.row);
+            self.old_copies.on_answer(sent_at, at);
+            self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
         }
     }
 

@@ -6,7 +6,7 @@ use super::ids::IdCounter;
 use super::in_flight::{Marks, Sent};
 use super::rtt::{Estimate, later};
 use crate::decode::Segment;
-use crate::event::{Class, Direction, FlowSink, RttLabel};
+use crate::event::{Class, RttLabel};
 use crate::time::CaptureTime;
 
 /// Whether the sender emitted these bytes once, as far as is known (Karn's rule).
@@ -430,25 +430,5 @@ impl HalfFlow {
         }
         let hole = self.holes.last_wide(start, end, answered_at_once);
         hole.unwrap_or(i64::MIN)
-    }
-
-    /// SACK has reported the last byte of the range at `index`, but not all of it: a frame of several packets, of which
-    /// others lack.
-    #[cold]
-    pub(super) fn sample_last_byte<S: FlowSink>(
-        &mut self,
-        dir: Direction,
-        index: usize,
-        at: CaptureTime,
-        sink: &mut S,
-    ) {
-        let sent = self.in_flight.get_mut(index);
-        let due = sent.filter(|sent| is_single(sent) && !sent.marks.has(Marks::SAMPLED));
-        if let Some(sent) = due {
-            sent.marks.set(Marks::SAMPLED);
-            let (sent_at, row) = (sent.at, sent.row);
-            self.old_copies.on_answer(sent_at, at);
-            self.sample(dir, at, sent_at, row, false, RttLabel::Sack, sink);
-        }
     }
 }

@@ -12,6 +12,7 @@
 
 use thin_vec::ThinVec;
 
+use super::cover::AckTiming;
 use super::delays::nearly;
 use super::half::HalfFlow;
 use super::in_flight::{Marks, Sent};
@@ -203,10 +204,21 @@ impl HalfFlow {
 
     /// An ACK that passes at `at` reports `sent` by SACK, which was repeated, and SACK reached as far as `highest` before.
     #[cold]
-    pub(super) fn on_covered_copy(&mut self, sent: &Sent, at: CaptureTime, highest: Option<i64>) {
+    pub(super) fn on_reported_copy(
+        &mut self,
+        sent: &Sent,
+        timing: &AckTiming,
+        at: CaptureTime,
+        highest: Option<i64>,
+    ) {
         let first = self.in_flight.first_copy(sent);
         let too_soon = self.delays.is_sooner_than_answers(sent, &first, highest);
         self.old_copies.on_covered(sent, at, too_soon);
+        if timing.is_too_soon_for(sent)
+            && timing.may_answer_earlier(sent, &first, &self.delays.downstream)
+        {
+            self.unneeded.push((sent.start, Evidence::Timing));
+        }
     }
 
     /// A duplicate ACK passed with the window of the one before it, which reports nothing new. Whether it answers

@@ -166,6 +166,13 @@ fn look(segment: &Segment) -> u64 {
 }
 
 impl HalfFlow {
+    /// A copy of a packet has passed: more may, of either direction.
+    #[cold]
+    pub(super) fn expect_copies(&mut self, peer: &mut Self) {
+        self.seen_acks.expect_copies();
+        peer.seen_acks.expect_copies();
+    }
+
     /// Whether what `segment` of this sender says of the peer's data was said by the very same packet before; `sacks`:
     /// the sender reports by SACK what it has got.
     #[cold]

@@ -11,16 +11,23 @@ use super::directions::Wire;
 
 const MS: u64 = 1_000_000;
 
-/// A flow of a packet every `first_ms` from 0 s on, and one of a packet every `second_ms` from 1 s on, both to 3 s.
-fn pair(first_ms: u64, second_ms: u64) -> Vec<u8> {
+/// A flow of a packet every so many ms from 0 s on, and one of a packet every so many from 1 s on, both to 3 s; of each so
+/// many packets are sent again, half a second later.
+fn pair(every_ms: [u64; 2], again: [u16; 2]) -> Vec<u8> {
     let mut wire = Wire::default();
-    let steps = |begin_ms: u64, every_ms: u64| {
+    for (place, begin_ms) in [0, 1000].into_iter().enumerate() {
+        let (every_ms, hosts) = (every_ms[place], [1 + place as u8, 3]);
+        let port = 1001 + place as u16;
         let further = (3000 - begin_ms) / every_ms;
-        let rest = (0..further).map(move |_| every_ms * MS);
-        std::iter::once(begin_ms * MS).chain(rest)
-    };
-    wire.flow([1, 3], 1001, steps(0, first_ms));
-    wire.flow([2, 3], 1002, steps(1000, second_ms));
+        let rest = (0..further).map(|_| every_ms * MS);
+        let steps = std::iter::once(begin_ms * MS).chain(rest);
+        wire.flow(hosts, port, steps);
+        for number in 0..again[place] {
+            let at_ns = (begin_ms + every_ms * u64::from(number) + 501) * MS;
+            let seq = 1 + 1000 * u32::from(number);
+            wire.packet(at_ns, hosts, [port, 80], [seq, 1], 1000);
+        }
+    }
     wire.pcap()
 }
 
@@ -38,27 +45,31 @@ by = "start"
 values = ["{first}", "{second}"]
 "#;
 
-/// Pairs of three variants: `bbr` sends a packet every 10 ms, `cubic` every 20, `reno` every 40.
-fn folder() -> tempfile::TempDir {
+/// Pairs of three variants: `bbr` sends a packet every 10 ms, `cubic` every 20, `reno` every 40; and so many again.
+fn folder(again: fn(&str) -> u16) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let every_ms = |variant: &str| match variant {
         "bbr" => 10,
         "cubic" => 20,
         _ => 40,
     };
-    for (first, second) in [
-        ("bbr", "cubic"),
-        ("cubic", "bbr"),
-        ("reno", "bbr"),
-        ("reno", "cubic"),
-        ("cubic", "cubic"),
-        ("bbr", "bbr"),
+    for both in [
+        ["bbr", "cubic"],
+        ["cubic", "bbr"],
+        ["reno", "bbr"],
+        ["reno", "cubic"],
+        ["cubic", "cubic"],
+        ["bbr", "bbr"],
     ] {
-        let name = format!("{first}_{second}_1.pcap");
-        let bytes = pair(every_ms(first), every_ms(second));
+        let name = format!("{}_1.pcap", both.join("_"));
+        let bytes = pair(both.map(every_ms), both.map(again));
         fs::write(folder.path().join(name), bytes).unwrap();
     }
     folder
+}
+
+fn nothing(_: &str) -> u16 {
+    0
 }
 
 fn reports(folder: &Path, manifest: &str) -> Vec<ReportTable> {
@@ -86,7 +97,7 @@ fn cells(reports: &[ReportTable], report: &str, name: &str) -> Vec<String> {
 
 #[test]
 fn pairs_are_seen_from_their_references() {
-    let folder = folder();
+    let folder = folder(nothing);
     let seen = reports(folder.path(), MANIFEST);
     let of = |seen: &[ReportTable], name: &str| cells(seen, "pairs-orders", name);
     // In the order of the manifest; of reno and bbr from either.
@@ -105,28 +116,58 @@ fn pairs_are_seen_from_their_references() {
 
 #[test]
 fn the_cross_table_has_second_flows_below_each_other_and_first_ones_side_by_side() {
-    let folder = folder();
+    let folder = folder(|variant| match variant {
+        "bbr" => 3,
+        "cubic" => 2,
+        _ => 1,
+    });
     let crossed = reports(folder.path(), MANIFEST);
     assert_eq!(cells(&crossed, "pairs-cross", "second"), ["bbr", "cubic"]);
     let table = crossed.iter().find(|of| of.name == "pairs-cross").unwrap();
     let above = table.columns.iter().filter_map(|of| of.above.as_deref());
     let above: Vec<&str> = above.collect();
     assert_eq!(above, [["reno"; 4], ["bbr"; 4]].concat());
-    // What stands there is what the table of pairs has: nothing was sent again.
-    let name = "bbr_first_retransmitted_packets";
-    assert_eq!(cells(&crossed, "pairs-cross", name), ["0.00", "0.00"]);
+    // Each flow's own, whoever began: below each other the second flow is bbr, then cubic.
+    let again = |seen: &[ReportTable], name: &str| {
+        cells(
+            seen,
+            "pairs-cross",
+            &format!("{name}_retransmitted_packets"),
+        )
+    };
+    assert_eq!(again(&crossed, "bbr_first"), ["3.00", "3.00"]);
+    assert_eq!(again(&crossed, "bbr_second"), ["3.00", "2.00"]);
+    assert_eq!(again(&crossed, "reno_first"), ["1.00", "1.00"]);
+    assert_eq!(again(&crossed, "reno_second"), ["3.00", "2.00"]);
     // Where references are not told, whatever began first.
     let alone = MANIFEST.replace("reference = [\"reno\", \"bbr\"]", "");
     let crossed = reports(folder.path(), &alone);
-    for first in ["bbr", "cubic", "reno"] {
-        let name = format!("{first}_second_retransmitted_packets");
-        assert_eq!(cells(&crossed, "pairs-cross", &name), ["0.00", "0.00"]);
+    assert_eq!(again(&crossed, "cubic_first"), ["2.00", "2.00"]);
+    assert_eq!(again(&crossed, "cubic_second"), ["3.00", "2.00"]);
+}
+
+#[test]
+fn a_cross_table_has_columns_of_64_variants_at_most() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..65 {
+        let name = format!("v{number}_cubic_1.pcap");
+        fs::write(folder.path().join(name), pair([500, 500], [0, 0])).unwrap();
     }
+    let columns = |manifest: &str| {
+        let reports = reports(folder.path(), manifest);
+        let table = reports.iter().find(|of| of.name == "pairs-cross").unwrap();
+        table.columns.iter().filter(|of| of.above.is_some()).count()
+    };
+    let named = |references: &str| MANIFEST.replace("reference = [\"reno\", \"bbr\"]", references);
+    assert_eq!(columns(&named("")), 0);
+    assert_eq!(columns(&named("reference = [\"v3\", \"v5\"]")), 2 * 4);
+    fs::remove_file(folder.path().join("v0_cubic_1.pcap")).unwrap();
+    assert_eq!(columns(&named("")), 64 * 4);
 }
 
 #[test]
 fn first_variants_stand_above_their_columns() {
-    let folder = folder();
+    let folder = folder(nothing);
     fs::write(folder.path().join("s.toml"), MANIFEST).unwrap();
     let args = ["study", "s.toml", "--out", "s", "--no-charts"];
     let output = run(folder.path(), &args);
@@ -146,7 +187,7 @@ fn first_variants_stand_above_their_columns() {
 
 #[test]
 fn a_reference_is_a_variant_of_some_run_and_named_once() {
-    let folder = folder();
+    let folder = folder(nothing);
     for (references, said) in [
         (
             "[\"reno\", \"bbrr\"]",

@@ -232,17 +232,9 @@ impl Options<'_> {
 
     /// What a series follows over time: runs where the manifest does not say it.
     fn series_of(&mut self) -> Option<SeriesOf> {
-        let Some(given) = self.get("of").cloned() else {
-            return Some(SeriesOf::default());
-        };
         let all = [SeriesOf::Runs, SeriesOf::Flows];
-        let of = all.into_iter().find(|of| of.name() == given.value);
-        if of.is_none() {
-            let hint = suggestion(&given.value, &all.map(SeriesOf::name));
-            let message = format!("'of' cannot be '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
-        }
-        of
+        let of = self.one_of("of", &all.map(|of| (of.name(), of))).ok()?;
+        Some(of.unwrap_or_default())
     }
 
     /// What a series shows: goodput, or throughput.
@@ -259,30 +251,29 @@ impl Options<'_> {
 
     /// One of two kinds, where one is given; an error where it is neither, which was said.
     fn kind(&mut self, key: &str, kinds: [SeriesKind; 2]) -> Result<Option<SeriesKind>, ()> {
+        self.one_of(key, &kinds.map(|kind| (kind.name(), kind)))
+    }
+
+    /// One of several values by its name, where one is given; an error where it is none of them, which was said.
+    fn one_of<T: Copy>(&mut self, key: &str, all: &[(&str, T)]) -> Result<Option<T>, ()> {
         let Some(given) = self.get(key).cloned() else {
             return Ok(None);
         };
-        let kind = SeriesKind::named(&given.value).filter(|kind| kinds.contains(kind));
-        if kind.is_none() {
-            let hint = suggestion(&given.value, &kinds.map(SeriesKind::name));
+        let found = all.iter().find(|(name, _)| *name == given.value);
+        if found.is_none() {
+            let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+            let hint = suggestion(&given.value, &names);
             let message = format!("'{key}' cannot be '{}'{hint}", given.value);
             self.document.mistake(given.line, message);
         }
-        kind.map(Some).ok_or(())
+        found.map(|&(_, value)| Some(value)).ok_or(())
     }
 
     /// What a summary tells of delays.
     pub(super) fn delay_metric(&mut self) -> Option<Metric> {
-        let Some(given) = self.get("delay").cloned() else {
-            return Some(summary::DELAYS[0]);
-        };
-        let metric = Metric::named(&given.value).filter(|of| summary::DELAYS.contains(of));
-        if metric.is_none() {
-            let hint = suggestion(&given.value, &summary::DELAYS.map(Metric::name));
-            let message = format!("'delay' cannot be '{}'{hint}", given.value);
-            self.document.mistake(given.line, message);
-        }
-        metric
+        let all = summary::DELAYS.map(|metric| (metric.name(), metric));
+        let metric = self.one_of("delay", &all).ok()?;
+        Some(metric.unwrap_or(summary::DELAYS[0]))
     }
 
     /// The variants that the pairs are seen from: none where the manifest names none.

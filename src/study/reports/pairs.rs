@@ -40,7 +40,7 @@ impl Row<'_> {
     }
 }
 
-/// Two variants in both orders, seen from the first of them by name.
+/// Two variants in both orders, seen from `a`.
 struct Orders {
     key: GroupKey,
     a: LabelValue,

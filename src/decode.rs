@@ -14,6 +14,7 @@ mod inner;
 mod ip;
 mod link;
 mod plain;
+mod quic;
 mod rest;
 mod routing;
 mod segment;
@@ -32,6 +33,7 @@ pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
 pub use icmp::{Echo, EchoKind};
 pub use inner::{HEAD_LEN, IpPacket};
 pub(crate) use plain::{Plain, is_plain};
+pub use quic::QuicHeader;
 pub use segment::{
     Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };

@@ -531,7 +531,7 @@ pub trait FlowSink {
     /// An RTT sample of a data segment of direction `dir`.
     fn rtt(&mut self, _dir: Direction, _sample: &RttSample) {}
     /// The first echo of a `TSval` of direction `dir` passed, `rtt_ns` after the `TSval` itself
-    /// (METRICS.md R4): the delay vantage point - receiver of `dir` - vantage point.
+    /// (METRICS.md R4): the delay vantage point - receiver of `dir` - vantage point. Of QUIC, the first echo of a spin bit.
     fn timestamp_rtt(&mut self, _dir: Direction, _at: CaptureTime, _rtt_ns: i64) {}
     /// An ACK covered more of direction `dir`.
     fn acked(&mut self, _dir: Direction, _acked: &Acked) {}

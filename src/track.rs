@@ -47,6 +47,7 @@ mod scoreboard;
 mod seen_acks;
 mod set_back;
 mod silence;
+mod spin;
 mod steps;
 mod strays;
 mod succession;
@@ -74,6 +75,7 @@ use set_back::on_dated_back;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
 pub use handshake::{Closing, EcnSetup, Handshake, Opening};
+pub use spin::RoundTrips;
 pub(crate) use succession::{SynPlace, SynSign};
 
 use crate::decode::{Plain, Segment, TcpFlags};

@@ -83,6 +83,19 @@ impl<'a> Flow<'a> {
         (self.transport() == Transport::Tcp).then_some(self)
     }
 
+    /// Whether its round trips can be known: of UDP where QUIC's spin bit showed some (METRICS.md, "Flows of UDP").
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.tcp().is_some() || self.figures().rtt_stats().samples() > 0
+    }
+
+    /// The smallest RTT, in ns, that its balanced metric is taken against (METRICS.md P1); `None` without samples, and of
+    /// UDP, whose retransmissions nobody knows.
+    #[must_use]
+    pub fn balance_floor_ns(&self) -> Option<i64> {
+        self.tcp()?.figures().rtt_stats().ns_min()
+    }
+
     /// Payload that counts as delivered in one of its bins, in bytes: newly acknowledged or, of UDP, whose ACKs nobody
     /// sees, what passed.
     #[must_use]

@@ -2,6 +2,7 @@
 
 use super::fragments::Fragment;
 use super::ip::{self, IpHeader};
+use super::quic::QuicHeader;
 use super::rest::Rest;
 use super::segment::{Ecn, Endpoint};
 use crate::time::CaptureTime;
@@ -32,6 +33,8 @@ pub struct Datagram {
     pub ecn: Ecn,
     /// The IP length was 0, and the lengths are by the frame's (METRICS.md C2).
     pub length_from_frame: bool,
+    /// What its payload begins with, were it QUIC's; `None` where it has none, or that was not captured.
+    pub quic: Option<QuicHeader>,
 }
 
 impl Datagram {
@@ -43,16 +46,21 @@ impl Datagram {
         let by_udp = u32::from(u16::from_be_bytes([len, len_low]));
         let is_sane = (HEADER_LEN..=by_ip).contains(&by_udp);
         let told = if is_sane { by_udp } else { by_ip };
+        let payload_len = told.checked_sub(HEADER_LEN)?;
+        // Without what fills up a short frame.
+        let payload = &rest.bytes[HEADER_LEN as usize..];
+        let payload = &payload[..payload.len().min(payload_len as usize)];
         Some(Self {
             at,
             ordinal,
             src: ip.src.with_port(u16::from_be_bytes([src, src_low])),
             dst: ip.dst.with_port(u16::from_be_bytes([dst, dst_low])),
-            payload_len: told.checked_sub(HEADER_LEN)?,
+            payload_len,
             ip_len: ip.len,
             ip_packets: ip.packets,
             ecn: ip.ecn,
             length_from_frame: ip.length_from_frame,
+            quic: QuicHeader::of(payload),
         })
     }
 }

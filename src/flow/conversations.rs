@@ -11,7 +11,7 @@ use super::table::{ConnectionIdentity, Observer, TableFacts, YoungPayload};
 use crate::decode::{Datagram, Endpoint};
 use crate::event::{Direction, FlowSink, PacketArrival};
 use crate::time::CaptureTime;
-use crate::track::Connection;
+use crate::track::{Connection, RoundTrips};
 
 /// A conversation ends after so long a silence, in ns of capture time: what NATs are asked to remember it for
 /// (RFC 4787, REQ-5).
@@ -23,8 +23,8 @@ const DATAGRAMS_MAX: usize = if cfg!(test) { 3 } else { 32 };
 
 /// The conversations of one shard that go on.
 ///
-/// Of a datagram its [`Observer`] hears that a packet passed, and nothing else: what UDP carries is not known. As with
-/// [connections](super::ConnectionTable) it hears of the first ones late.
+/// Of a datagram its [`Observer`] hears that a packet passed: what UDP carries is not known, but for the round trips that
+/// QUIC shows. As with [connections](super::ConnectionTable) it hears of the first ones late.
 pub struct ConversationTable<O: Observer> {
     observer: O,
     conversations_max: usize,
@@ -47,6 +47,8 @@ struct Conversation<F> {
     payload_bytes: u64,
     /// What it was last counted with.
     held_bytes: usize,
+    /// Where a datagram began as QUIC's do.
+    round_trips: Option<Box<RoundTrips>>,
     state: State<F>,
 }
 
@@ -118,13 +120,20 @@ impl<F> Conversation<F> {
             // Of datagrams there are no rows.
             _ => O::expected_bytes(parts, 0),
         };
+        let round_trips = self.round_trips.as_ref().map_or(0, |round_trips| {
+            size_of::<RoundTrips>() + round_trips.memory_bytes()
+        });
         match &self.state {
             State::Young(young) => {
-                let held = young.datagrams.capacity() * size_of::<(Direction, PacketArrival)>();
+                let held = round_trips
+                    + young.datagrams.capacity() * size_of::<(Direction, PacketArrival)>();
                 let (kept, details) = expected(young.parts.into());
                 (held, (kept, if young.gave_up { 0 } else { details }))
             }
-            State::Grown(sink) => (size_of::<F>() + O::memory_bytes(sink), (expected(0).0, 0)),
+            State::Grown(sink) => {
+                let held = round_trips + size_of::<F>() + O::memory_bytes(sink);
+                (held, (expected(0).0, 0))
+            }
         }
     }
 }
@@ -162,7 +171,7 @@ impl<O: Observer> ConversationTable<O> {
             found = None;
         }
         let (place, dir) = found.unwrap_or_else(|| self.open(hash, datagram));
-        self.take(place, dir, &PacketArrival::from(datagram));
+        self.take(place, dir, datagram);
     }
 
     fn find(&self, hash: u64, src: &Endpoint, dst: &Endpoint) -> Option<(usize, Direction)> {
@@ -186,18 +195,29 @@ impl<O: Observer> ConversationTable<O> {
             last_at: first.at,
             payload_bytes: 0,
             held_bytes: 0,
+            round_trips: None,
             state: State::Young(Young::default()),
         });
         (place, Direction::Forward)
     }
 
-    fn take(&mut self, place: usize, dir: Direction, packet: &PacketArrival) {
+    fn take(&mut self, place: usize, dir: Direction, datagram: &Datagram) {
+        let packet = &PacketArrival::from(datagram);
         let conversation = &mut self.all[place];
         let before = conversation.last_at;
         conversation.last_at = before.max(packet.at);
         conversation.payload_bytes += u64::from(packet.payload_len);
+        if let Some(header) = datagram.quic {
+            let round_trips = conversation.round_trips.get_or_insert_default();
+            round_trips.pass(dir, packet.at, packet.payload_len, header);
+        }
         match &mut conversation.state {
-            State::Grown(sink) => sink.packet(dir, packet),
+            State::Grown(sink) => {
+                sink.packet(dir, packet);
+                if let Some(round_trips) = &mut conversation.round_trips {
+                    round_trips.tell(&mut **sink);
+                }
+            }
             State::Young(young) if young.datagrams.len() < DATAGRAMS_MAX => {
                 let is_first = young.datagrams.is_empty();
                 let is_apart = is_first || self.observer.is_apart(before, packet.at);
@@ -220,6 +240,7 @@ impl<O: Observer> ConversationTable<O> {
             identity,
             payload_bytes,
             held_bytes,
+            round_trips,
             state,
             ..
         } = self.all.swap_remove(place);
@@ -229,7 +250,7 @@ impl<O: Observer> ConversationTable<O> {
         }
         self.held_bytes -= held_bytes;
         self.facts.cut_by_limit += u64::from(cut_by_limit);
-        let sink = match state {
+        let mut sink = match state {
             State::Grown(sink) => *sink,
             State::Young(young) => {
                 let mut sink = self.observer.open_ended(&identity, payload_bytes);
@@ -237,6 +258,9 @@ impl<O: Observer> ConversationTable<O> {
                 sink
             }
         };
+        if let Some(mut round_trips) = round_trips {
+            round_trips.tell(&mut sink);
+        }
         self.observer
             .close(&identity, &self.nothing, sink, cut_by_limit);
     }

@@ -21,7 +21,7 @@ use crate::event::Direction;
 const ENDS_BYTES: u64 = 64 << 10;
 
 /// Changes whenever what a run is reduced to changes.
-const SHAPE: u32 = 14;
+const SHAPE: u32 = 15;
 
 /// Measures of runs, one file each, in a folder of its own.
 #[derive(Clone, Debug)]

@@ -380,7 +380,7 @@ impl Run<'_> {
         if self.lacks_bins(flow) {
             return;
         }
-        let floor_ns = flow.summary().rtt.ns_min();
+        let floor_ns = flow.balance_floor_ns();
         let bins = self.bins(flow);
         let balances: Vec<_> = bins
             .iter()

@@ -141,6 +141,11 @@ impl FlowRow<'_> {
         self.flow.tcp().and(Some(self))
     }
 
+    /// So many round trips: of UDP, of which they need not be known, where there are some.
+    fn known(&self, round_trips: u64) -> Option<u64> {
+        (self.tcp().is_some() || round_trips > 0).then_some(round_trips)
+    }
+
     /// What was out of the ordinary.
     fn odd(&self) -> &Incidents {
         self.summary.incidents()
@@ -224,7 +229,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtt_ns_p50" "R2" Whole |row| row.rtt_ns[0];
     "rtt_ns_p95" "R2" Whole |row| row.rtt_ns[1];
     "rtt_ns_p99" "R2" Whole |row| row.rtt_ns[2];
-    "rtt_samples" "R2" Count |row| Some(row.tcp()?.summary.rtt.samples());
+    "rtt_samples" "R2" Count |row| row.known(row.summary.rtt.samples());
     "rtt_exact_ns_min" "R3" Whole |row| row.summary.rtt_exact.ns_min();
     "rtt_exact_ns_mean" "R3" Real |row| row.summary.rtt_exact.ns_mean();
     "rtt_exact_ns_max" "R3" Whole |row| row.summary.rtt_exact.ns_max();
@@ -232,7 +237,7 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "rtt_ts_ns_min" "R4" Whole |row| row.summary.rtt_ts.ns_min();
     "rtt_ts_ns_mean" "R4" Real |row| row.summary.rtt_ts.ns_mean();
     "rtt_ts_ns_max" "R4" Whole |row| row.summary.rtt_ts.ns_max();
-    "rtt_ts_samples" "R4" Count |row| Some(row.tcp()?.summary.rtt_ts.samples());
+    "rtt_ts_samples" "R4" Count |row| row.known(row.summary.rtt_ts.samples());
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
     "queue_delay_ns_p95" "R5" Whole |row| Some(row.rtt_ns[1]? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);

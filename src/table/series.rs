@@ -16,6 +16,8 @@ pub(super) struct BinRow<'a> {
     config: &'a Config,
     /// Whether ACKs tell what was delivered, or it is of UDP.
     is_told: bool,
+    /// Whether its round trips are known.
+    is_timed: bool,
     balance: Option<Balance>,
 }
 
@@ -102,6 +104,7 @@ impl<'a> Part<'a> {
         } = self;
         let (floor_ns, ends) = (floor_ns(&flow, config), flow.ends());
         let is_told = flow.delivered_bytes().is_some();
+        let is_timed = flow.is_timed();
         bins.take(len).map(move |bin| BinRow {
             capture,
             flow,
@@ -109,6 +112,7 @@ impl<'a> Part<'a> {
             bin,
             config,
             is_told,
+            is_timed,
             balance: balance(floor_ns, &bin, config),
         })
     }
@@ -117,7 +121,7 @@ impl<'a> Part<'a> {
 /// The smallest RTT of a flow, in ns, where the balanced metric is wanted of its bins.
 fn floor_ns(flow: &Flow<'_>, config: &Config) -> Option<i64> {
     config.capacity?;
-    flow.summary().rtt.ns_min()
+    flow.balance_floor_ns()
 }
 
 /// The balanced metric of one bin (METRICS.md P1).
@@ -156,7 +160,7 @@ pub(super) fn columns<'a>() -> Vec<Column<BinRow<'a>>> {
     "data_packets" "C1" Count |row| Some(row.bin.data_packets);
     "retransmitted_packets" "X1" Count |row| Some(row.tcp()?.bin.retransmitted_packets);
     "retransmitted_bytes" "X1" Count |row| Some(row.tcp()?.bin.retransmitted_bytes);
-    "rtt_samples" "R2" Count |row| Some(row.tcp()?.bin.rtt_samples);
+    "rtt_samples" "R2" Count |row| row.is_timed.then_some(row.bin.rtt_samples);
     "rtt_ns_min" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_min);
     "rtt_ns_mean" "R2" Real |row| row.bin.rtt_ns_mean();
     "rtt_ns_max" "R2" Whole |row| (row.bin.rtt_samples > 0).then_some(row.bin.rtt_ns_max);

@@ -55,6 +55,7 @@ mod samples;
 mod seen_acks;
 mod signs;
 mod skipped_ids;
+mod spin;
 mod strays;
 mod tail_probes;
 mod tails;

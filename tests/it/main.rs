@@ -57,6 +57,7 @@ mod synth;
 mod truth;
 mod udp;
 mod udp_counted;
+mod udp_spin;
 mod udp_told;
 mod untold;
 #[path = "../support/wire.rs"]

@@ -25,6 +25,7 @@ fn datagram(ordinal: u64, client: u16, back: bool, seconds: i64, payload_len: u3
         ip_packets: 1,
         ecn: crate::decode::Ecn::NotEct,
         length_from_frame: false,
+        quic: None,
     }
 }
 

@@ -14,7 +14,7 @@ impl Run<'_> {
     pub(super) fn samples(&self, flow: &Flow<'_>) -> Vec<Sample> {
         let bins = self.bins(flow);
         let bin_ns = self.bin_ns();
-        let floor_ns = flow.summary().rtt.ns_min();
+        let floor_ns = flow.balance_floor_ns();
         let is_told = flow.delivered_bytes().is_some();
         let sample = |bin: &Bin| Sample {
             time_ns: bin.index.saturating_mul(bin_ns),

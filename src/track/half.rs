@@ -397,7 +397,7 @@ impl HalfFlow {
             self.ids.doubt();
         }
         let repeats = repeats && !(is_early && self.emissions.is_idle());
-        let is_asked = start < repairs_to || self.goes_on_repairing(segment.at);
+        let is_asked = start < repairs_to || self.goes_on_repairing(segment.at, start);
         let is_timer = repeats && !is_asked && !is_told && !self.goes_on_giving_up(segment.at);
         let is_next = goes_on && is_new;
         let elsewhere = is_next.then(|| self.note_elsewhere(step, segment.at));

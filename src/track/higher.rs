@@ -1,6 +1,6 @@
 //! What a segment is that extends the highest byte seen: new, or what was lost before without a hole to show it.
 
-use super::delays::TICKS_NS;
+use super::delays::{TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::marking::Emission;
@@ -184,11 +184,24 @@ impl HalfFlow {
         self.repair.goes_on() || self.repair.is_of_tail || lately
     }
 
-    /// Whether what is repeated at `at` above the highest byte seen goes on with a repair, for which it needs no timer.
-    pub(super) fn goes_on_repairing(&self, at: CaptureTime) -> bool {
+    /// Whether what is repeated at `at` from `start` on, above the highest byte seen, goes on with a repair, for which it
+    /// needs no timer.
+    pub(super) fn goes_on_repairing(&self, at: CaptureTime, start: i64) -> bool {
         // One that SACK steers goes on for what was lost above all that arrived.
         let steered = self.sack.are_seen && !self.emissions.repeats_all();
-        self.repair.is_of_tail || self.repair.goes_on() || steered && self.is_repairing_tail(at)
+        self.repair.is_of_tail
+            || self.repair.goes_on()
+            || steered && (self.is_repairing_tail(at) || self.waited_for_late(at, start))
+    }
+
+    /// Whether what is repeated at `at` from `start` on, the lowest of several packets, had been told to be lost by the ACK of
+    /// a repeat, and waited longer than that takes for what might have been late alone: a round trip at most (RFC 8985
+    /// section 6.2, step 5), which is less than a timeout takes, and a probe would have brought the last of them.
+    fn waited_for_late(&self, at: CaptureTime, start: i64) -> bool {
+        let skipped = self.emissions.skipped_at(self.high);
+        skipped.is_some_and(|skipped| skipped > 1)
+            && self.is_told_by_repeat(start)
+            && self.timer_ran_ns(at) < nearly(TIMER_NS_MIN)
     }
 
     /// Whether the ACK of a repeat, in a repair that SACK steers, has told its sender that what begins at `start`, above that,

@@ -1,7 +1,7 @@
 //! Repeats that probe for a lost tail, and those that do not (METRICS.md X2).
 
 use super::{last_reason, opened, play};
-use crate::event::Reason;
+use crate::event::{Class, LossPlace, Reason};
 
 #[test]
 fn nobody_probes_while_losses_are_repaired() {
@@ -271,4 +271,55 @@ fn since_when_its_sender_waited_is_not_known_where_the_first_copy_did_not_come_h
     assert_eq!(reason(7), Some(Reason::TailProbe));
     // A probe was lost as well, and a timer followed it.
     assert_eq!(reason(8), Some(Reason::Timeout));
+}
+
+/// RFC 8985 section 6.2: what was sent before a repeat that is acknowledged is lost once it cannot be late any more, which a
+/// sender waits for. By here, behind a queue, that takes longer than two round trips without it.
+#[test]
+fn what_the_ack_of_a_repeat_tells_to_be_lost_needs_no_timer() {
+    // 2000..3000, id 4, and all from 4000 on, ids 6 to 9 before the repeat and 11 and 12 behind it, are lost before they come here.
+    let trace = opened(
+        "90 A>B data 0..1000 id 2
+         91 A>B data 1000..2000 id 3
+         93 A>B data 3000..4000 id 5
+         110 B>A ack 1000
+         111 B>A ack 2000
+         113 B>A ack 2000 sack 3000..4000
+         143 A>B data 2000..3000 id 10
+         163 B>A ack 4000
+         205 A>B data 4000..5000 id 13
+         206 A>B data 5000..6000 id 14
+         207 A>B data 6000..7000 id 15
+         208 A>B data 7000..8000 id 16
+         225 B>A ack 5000
+         228 B>A ack 8000",
+    );
+    let seen = play(&trace);
+    assert_eq!(seen.state.skipped_packets, 7);
+    for row in seen.rows {
+        let is_repeat = row.offset == 2000 || (4000..8000).contains(&row.offset);
+        let lost = is_repeat.then_some((Some(Reason::Fast), Some(LossPlace::Upstream)));
+        let told = (row.verdict.class == Class::Retransmission)
+            .then_some((row.verdict.reason, row.verdict.lost));
+        assert_eq!(told, lost, "{}", row.offset);
+    }
+    let reason_of = |lines: usize, of: &dyn Fn(&str) -> String| {
+        let first: Vec<&str> = trace.lines().take(lines).collect();
+        last_reason(&of(&first.join("\n")))
+    };
+    let until_repeat = trace
+        .lines()
+        .position(|line| line.contains("205 A>B"))
+        .unwrap()
+        + 1;
+    assert_eq!(reason_of(until_repeat, &str::to_owned), Some(Reason::Fast));
+    // A timeout takes longer than what may be late alone.
+    let timed_out = |trace: &str| trace.replace("205 A>B", "405 A>B");
+    assert_eq!(reason_of(until_repeat, &timed_out), Some(Reason::Timeout));
+    // One packet that was lost alone is the last one, which is what a probe repeats (section 7.3).
+    let alone = |trace: &str| {
+        let trace = trace.replace("id 13", "id 8");
+        trace.replace("2000..3000 id 10", "2000..3000 id 6")
+    };
+    assert_eq!(reason_of(until_repeat, &alone), Some(Reason::TailProbe));
 }

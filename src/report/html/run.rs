@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames, Limited};
+use crate::event::Direction;
 
 use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
@@ -266,9 +267,33 @@ fn flow_row(index: usize, flow: &Flow<'_>, config: &Config) -> Vec<Cell> {
         tcp(Cell::count(incidents.lost_downstream)),
         tcp(Cell::count(incidents.reordered_packets)),
         Cell::number(flow.completion_ns().map(|ns| ns as f64), took),
-        Cell::text(flow.limited_by().map(limits).unwrap_or_default()),
+        Cell::text(limited_by(flow).unwrap_or_default()),
         Cell::text(quality.join(", ")),
     ]
+}
+
+/// What limited a flow, as far as that is seen where it was captured.
+fn limited_by(flow: &Flow<'_>) -> Option<String> {
+    let limits = limits(flow.limited_by()?);
+    let handshake = flow.connection().handshake().round_trip_ns();
+    let is_near = handshake.is_some_and(|(all_ns, server_ns, client_ns)| {
+        let receiver_ns = match flow.dir() {
+            Direction::Forward => server_ns,
+            Direction::Reverse => client_ns,
+        };
+        is_near_receiver(receiver_ns, all_ns)
+    });
+    Some(if is_near {
+        limits + "; its window hardly shows here, near the receiver"
+    } else {
+        limits
+    })
+}
+
+/// Whether of a round trip of `all_ns` so little lies behind the capture, `receiver_ns`, that what a sender may have in
+/// flight has mostly not come by yet (METRICS.md L1).
+fn is_near_receiver(receiver_ns: i64, all_ns: i64) -> bool {
+    receiver_ns < all_ns / 4
 }
 
 /// What limited a flow, most of its time first, without what took less than half a percent of it.
@@ -382,5 +407,26 @@ mod tests {
         };
         assert_eq!(limits(1.0, 0.0, 0.0), "network 100 %");
         assert_eq!(limits(0.246, 0.004, 0.75), "application 75 %, network 25 %");
+    }
+
+    /// Of 40 ms of the handshake 2 are to the client and back: of the download that it gets its window hardly shows, of its
+    /// request the server's does.
+    #[test]
+    fn near_the_receiver_its_window_does_not_show() {
+        let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &Config::default());
+        let flows = analysis.captures[0].flows();
+        let noted: Vec<_> = flows
+            .map(|flow| {
+                (
+                    flow.dir(),
+                    limited_by(&flow).unwrap().contains("near the receiver"),
+                )
+            })
+            .collect();
+        assert_eq!(
+            noted,
+            [(Direction::Forward, false), (Direction::Reverse, true)]
+        );
+        assert!(is_near_receiver(9, 40) && !is_near_receiver(10, 40));
     }
 }

@@ -2,6 +2,7 @@
 
 mod completions;
 mod delays;
+mod flows;
 mod lines;
 mod looks;
 mod mobility;

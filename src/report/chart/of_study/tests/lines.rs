@@ -66,3 +66,35 @@ fn numbers_of_a_label_have_its_unit_and_room_for_each() {
         assert!(texts(canvas).contains(&tick), "{:?}", texts(canvas));
     }
 }
+
+#[test]
+fn lines_of_medians_have_bands_of_quartiles() {
+    let canvas = |average: Average| {
+        let mut draft = Draft::new(&[("rate", Some("Mbit"))]);
+        draft.0.average = average;
+        for rate in ["10", "20", "50"] {
+            for bps in [90e6, 2e6, 1e6, 3e6, 4e6] {
+                draft.run(&[rate], &[], &[goodput("bbr", bps)]);
+            }
+            draft.run(&[rate], &[], &[goodput("cubic", 3e6)]);
+        }
+        named(&draft.charts(&[]), "lines-rate").clone()
+    };
+    let line = |canvas: &Canvas, variant: &str| {
+        let colour = super::super::super::palette::variant(variant).colour;
+        let mut lines = canvas.shapes.iter().filter_map(|shape| match shape {
+            Shape::Line { points, stroke } if stroke.colour == colour => Some(points.clone()),
+            _ => None,
+        });
+        // Two points are those of the legend.
+        lines.find(|points| points.len() == 3).unwrap()
+    };
+    // Of 1, 2, 3, 4 and 90 the median is 3, as the other has.
+    let medians = canvas(Average::Median);
+    assert_eq!(line(&medians, "bbr"), line(&medians, "cubic"));
+    assert!(has(&medians, "median of runs, with quartiles"));
+    assert!(texts(&medians).contains(&"quartiles"));
+    let means = canvas(Average::Mean);
+    assert_ne!(line(&means, "bbr"), line(&means, "cubic"));
+    assert!(!has(&means, "quartiles") && !has(&means, "median"));
+}

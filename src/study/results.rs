@@ -32,6 +32,8 @@ pub struct StudyResults {
     pub repetition: Vec<usize>,
     /// What stands for several runs in its charts and its summary.
     pub average: Average,
+    /// How long a bin of its captures lasts, in ns.
+    pub bin_ns: i64,
     /// Its runs, by file name; those that failed too.
     pub runs: Vec<StudyRun>,
     /// Statistics of each group and metric.
@@ -315,6 +317,7 @@ impl StudyPlan {
             group_by: self.group_by.clone(),
             repetition: self.repetition.clone(),
             average: self.average,
+            bin_ns: self.config.bin_ns.max(1),
             groups: groups::all(self, &runs, &samples),
             comparisons,
             uncompared,

@@ -55,29 +55,29 @@ impl Webs {
         }
     }
 
-    /// Of the bins of runs, as the report has them; none where a run has none, as one that was measured elsewhere: packets
+    /// Of the bins of runs, as the report has them, over the capacity where goodput is; none where a run has none, as one that was measured elsewhere: packets
     /// a bin are not packets a run.
     fn of_bins(study: &Study<'_>) -> Option<Self> {
         let of_mobility = study.of_mobility();
         let settings = study.settings(&[]);
-        let mut bin_ns = None;
         let mut found: [OfAxis; 3] = Default::default();
         for run in study.runs().filter(|run| of_mobility(run)) {
             if run.flows.iter().all(|flow| flow.measure.samples.is_empty()) {
                 return None;
             }
+            let goodput = |mbps: f64| match study.goodput {
+                Metric::Utilisation => Some(mbps * 1e6 / run.conditions.capacity_bps()?),
+                _ => Some(mbps * 1e6),
+            };
             let company = study.company(run);
             let mut of_run: BTreeMap<(Setting, Variant), [Vec<f64>; 3]> = BTreeMap::new();
             for flow in &run.flows {
                 let setting = settings.setting(&flow.labels).with(company.clone());
                 let of = of_run.entry((setting, study.variant_of(flow))).or_default();
                 let [goodput_mbps, rtt_ms, retransmitted, _] = means_over_bins(&flow.measure);
-                of[0].extend(goodput_mbps.map(|mbps| mbps * 1e6));
+                of[0].extend(goodput_mbps.and_then(goodput));
                 of[1].extend(rtt_ms.map(|ms| ms / 1e3));
                 of[2].extend(retransmitted);
-                let bins = flow.measure.samples.windows(2);
-                let bins = bins.map(|two| two[1].time_ns.saturating_sub(two[0].time_ns));
-                bin_ns = bin_ns.into_iter().chain(bins).min();
             }
             for ((setting, variant), values) in of_run {
                 for (of_axis, values) in found.iter_mut().zip(values) {
@@ -88,11 +88,11 @@ impl Webs {
                 }
             }
         }
-        let bin = Quantity::TIME.format(bin_ns? as f64 / 1e9);
+        let bin = Quantity::TIME.format(study.results.bin_ns as f64 / 1e9);
         let [goodput, rtt, retransmitted] = found;
         Some(Self {
             axes: [
-                (Quantity::GOODPUT, goodput),
+                (drawn(study.goodput).0, goodput),
                 (Quantity::RTT, rtt),
                 (Quantity::RETRANSMITTED_A_BIN, retransmitted),
             ],
@@ -105,9 +105,9 @@ impl Webs {
 pub(super) fn spiders(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
     type Shapes = BTreeMap<Variant, SpiderShape>;
     let mut found: BTreeMap<Setting, Shapes> = BTreeMap::new();
-    // Of several capacities the goodput of whole runs is told as utilisation, which bins do not have.
-    let with_bins = is_asked_for(reports) && study.goodput == Metric::GoodputBps;
-    let of_bins = with_bins.then(|| Webs::of_bins(study)).flatten();
+    let of_bins = is_asked_for(reports)
+        .then(|| Webs::of_bins(study))
+        .flatten();
     let Webs { axes, note } = of_bins.unwrap_or_else(|| Webs::of_runs(study));
     let quantities = axes.each_ref().map(|(quantity, _)| *quantity);
     let goodput = quantities[0];

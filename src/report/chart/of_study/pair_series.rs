@@ -101,7 +101,7 @@ fn draw(
     };
     let own = Looks::of(lines.iter().map(String::as_str));
     let looks = if is_same { &own } else { &study.looks };
-    let bin_ns = pair.bin_ns()?;
+    let bin_ns = study.results.bin_ns;
     let step_bins = pair.step_bins(bin_ns);
     let step_s = step_bins as f64 * bin_ns as f64 / 1e9;
     let of_flow = |flow: usize| {
@@ -158,19 +158,6 @@ fn draw(
 }
 
 impl PairRuns<'_> {
-    fn samples(&self) -> impl Iterator<Item = &[Sample]> {
-        self.runs.iter().flatten().copied()
-    }
-
-    /// How long a bin lasts.
-    fn bin_ns(&self) -> Option<i64> {
-        let steps = self.samples().flat_map(|samples| {
-            let pairs = samples.windows(2);
-            pairs.map(|pair| pair[1].time_ns.saturating_sub(pair[0].time_ns))
-        });
-        steps.filter(|&step| step > 0).min()
-    }
-
     /// How many bins a step lasts, so that there are no more steps than can be told apart.
     fn step_bins(&self, bin_ns: i64) -> i64 {
         let spans = self.runs.iter().map(|run| {
@@ -246,7 +233,6 @@ mod tests {
             runs: vec![[&one, &two], [&one, &two], [&one, &other]],
             has_windows: false,
         };
-        assert_eq!(pair.bin_ns(), Some(10_000_000));
         // Bins from the first of both: 2 and 3, 4 and 5 between its first and last; of the third run 1 to 3, begun
         // earlier.
         let steps = pair.steps(1, 10_000_000, 2);
@@ -283,8 +269,7 @@ mod tests {
             runs: vec![[&all, &all]; 2],
             has_windows: false,
         };
-        let bin_ns = pair.bin_ns().unwrap();
-        assert_eq!(bin_ns, 1);
+        let bin_ns = 1;
         let step_bins = pair.step_bins(bin_ns);
         assert!(i64::MAX / step_bins <= STEPS_MAX);
         assert!(pair.steps(0, bin_ns, step_bins).is_empty());

@@ -55,6 +55,7 @@ impl Draft {
             manifest: String::new(),
             repetition: Vec::new(),
             average: Average::default(),
+            bin_ns: 100_000_000,
             group_by: (0..labels.len()).collect(),
             labels,
             runs: Vec::new(),

@@ -16,6 +16,7 @@ fn second(first_bin: i64, goodput_bps: f64) -> Vec<Sample> {
 /// Runs of two flows each: the variant, the bin in which it begins and its goodput.
 fn draft_of(runs: &[[(&str, i64, f64); 2]]) -> Draft {
     let mut draft = Draft::new(&[]);
+    draft.0.bin_ns = 10_000_000;
     for run in runs {
         draft.run(
             &[],

@@ -189,9 +189,15 @@ impl RunMeasure {
         }
         let empty_rtts_ns = run.empty_rtts_ns();
         let with_paths = flows.iter().zip(empty_rtts_ns);
-        let measures: Vec<FlowMeasure> = with_paths
+        let mut measures: Vec<FlowMeasure> = with_paths
             .map(|(flow, empty_rtt_ns)| run.flow(flow, empty_rtt_ns))
             .collect();
+        if let Some(step_ns) = run.step_ns_of(SeriesOf::Flows) {
+            let series = run.series_of_flows(step_ns);
+            for (measure, series) in measures.iter_mut().zip(series) {
+                measure.series = series;
+            }
+        }
         let mut shortfall = Shortfall {
             given_up: capture.given_up,
             captured: run.captured,
@@ -310,9 +316,7 @@ impl Run<'_> {
             quality: words.join(","),
             samples,
             silent_bins,
-            series: self
-                .step_ns_of(SeriesOf::Flows)
-                .map_or_else(Vec::new, |step_ns| self.series_of_flow(flow, step_ns)),
+            series: Vec::new(),
         };
         if measure.is_unfinished() {
             measure.values.set(Metric::CompletionNs, None);

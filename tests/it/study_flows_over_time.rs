@@ -113,10 +113,12 @@ fn runs_as_a_whole_have_no_column_of_flows() {
 #[test]
 fn pings_of_a_flow_are_those_between_its_hosts() {
     let mut wire = long_and_short();
-    // From the sender of the long flow to its receiver, and from that to somebody else: in every step one of each.
+    // From the sender of the long flow to its receiver or the other way, and from that to somebody else: in every step
+    // one of each.
     for step in 0..20 {
         let at_ns = (1050 + 200 * u64::from(step)) * 1_000_000;
-        wire.ping(at_ns, [1, 3], step, 7_000_000);
+        let ends = if step % 2 == 0 { [1, 3] } else { [3, 1] };
+        wire.ping(at_ns, ends, step, 7_000_000);
         wire.ping(at_ns + 1_000_000, [3, 4], step, 50_000_000);
     }
     let folder = folder_with(wire);

@@ -1,6 +1,7 @@
 //! A run or a flow over time: its goodput, throughput, round-trip times and pings in steps.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::ops::Range;
 use std::slice;
 
@@ -118,9 +119,18 @@ struct Step {
     ip_bytes: u64,
     rtt_samples: u64,
     rtt_ns_sum: f64,
-    pings: u64,
-    ping_ns_sum: f64,
+    pings: Answered,
 }
+
+/// Pings that were answered.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answered {
+    answered: u64,
+    ns_sum: f64,
+}
+
+/// Pings by the step in which they were sent.
+type PingSteps = BTreeMap<i64, Answered>;
 
 impl Step {
     /// What it says of each [`SeriesKind`].
@@ -130,7 +140,7 @@ impl Step {
             metric::rate_bps(self.delivered_bytes, step_ns).filter(|_| is_delivery_told),
             metric::rate_bps(self.ip_bytes, step_ns),
             mean(self.rtt_samples, self.rtt_ns_sum),
-            mean(self.pings, self.ping_ns_sum),
+            mean(self.pings.answered, self.pings.ns_sum),
         ]
     }
 }
@@ -148,12 +158,36 @@ impl Run<'_> {
     /// The run in steps of `step_ns`, a multiple of a bin: those that lie as a whole within its window, or within the
     /// time in which its flows did something.
     pub(super) fn series(&self, step_ns: i64) -> Vec<SeriesPoint> {
-        self.series_with(step_ns, |_| true)
+        let mut pings = PingSteps::new();
+        for ping in self.pings() {
+            add_ping(&mut pings, self.step_of(ping, step_ns), ping);
+        }
+        self.series_with(step_ns, Some(&pings))
     }
 
-    /// One of its flows in such steps, as if it had been alone: with the pings between its two hosts, and also within a
+    /// Each of its flows in such steps, as if it had been alone: with the pings between its two hosts, and also within a
     /// window as long as it did something.
-    pub(super) fn series_of_flow(&self, flow: &Flow<'_>, step_ns: i64) -> Vec<SeriesPoint> {
+    pub(super) fn series_of_flows(&self, step_ns: i64) -> Vec<Vec<SeriesPoint>> {
+        // Once for all flows, of which there may be as many as pings.
+        let mut pings: BTreeMap<[IpAddr; 2], PingSteps> = BTreeMap::new();
+        for ping in self.pings() {
+            let between = pings.entry(hosts(ping.src, ping.dst)).or_default();
+            add_ping(between, self.step_of(ping, step_ns), ping);
+        }
+        let series = |flow: &Flow<'_>| {
+            let (sender, receiver) = flow.ends();
+            let pings = pings.get(&hosts(sender.ip(), receiver.ip()));
+            self.series_of_flow(flow, step_ns, pings)
+        };
+        self.flows.iter().map(series).collect()
+    }
+
+    fn series_of_flow(
+        &self,
+        flow: &Flow<'_>,
+        step_ns: i64,
+        pings: Option<&PingSteps>,
+    ) -> Vec<SeriesPoint> {
         let mut alone = Run {
             flows: slice::from_ref(flow),
             ..*self
@@ -165,15 +199,11 @@ impl Run<'_> {
             }
             alone.window = Some((start, end));
         }
-        let (sender, receiver) = flow.ends();
-        let hosts = [sender.ip(), receiver.ip()];
-        alone.series_with(step_ns, |ping| {
-            hosts.contains(&ping.src) && hosts.contains(&ping.dst)
-        })
+        alone.series_with(step_ns, pings)
     }
 
-    /// Its flows in such steps, with those pings that count.
-    fn series_with(&self, step_ns: i64, counts: impl Fn(&Ping) -> bool) -> Vec<SeriesPoint> {
+    /// Its flows in such steps, with these pings as far as steps count.
+    fn series_with(&self, step_ns: i64, pings: Option<&PingSteps>) -> Vec<SeriesPoint> {
         let bins_a_step = (step_ns / self.bin_ns()).max(1);
         let known_before = self.steps_known_before(bins_a_step);
         let mut steps = self.steps_of_flows(bins_a_step, known_before);
@@ -186,7 +216,9 @@ impl Run<'_> {
             ends.map_or(0..0, |((&first, _), (&last, _))| first..last + 1)
         });
         steps.retain(|index, _| range.contains(index));
-        self.add_pings(&mut steps, &range, step_ns, counts);
+        for (&index, pings) in pings.iter().flat_map(|pings| pings.range(range.clone())) {
+            steps.entry(index).or_default().pings = *pings;
+        }
         // What is silent counts as well, at either end, too: but for the room that it takes.
         if let Some(whole) =
             whole.filter(|whole| whole.end.saturating_sub(whole.start) <= STEPS_MAX)
@@ -241,21 +273,22 @@ impl Run<'_> {
         (first < end).then_some(first..end)
     }
 
-    /// Adds the pings that were sent in these steps.
-    fn add_pings(
-        &self,
-        steps: &mut BTreeMap<i64, Step>,
-        within: &Range<i64>,
-        step_ns: i64,
-        counts: impl Fn(&Ping) -> bool,
-    ) {
-        for ping in self.pings().filter(|ping| counts(ping)) {
-            let index = ping.at.since(self.capture.origin).div_euclid(step_ns);
-            if let Some(ns) = ping.rtt_ns.filter(|_| within.contains(&index)) {
-                let step = steps.entry(index).or_default();
-                step.pings += 1;
-                step.ping_ns_sum += ns as f64;
-            }
-        }
+    /// The step in which a ping was sent.
+    fn step_of(&self, ping: &Ping, step_ns: i64) -> i64 {
+        ping.at.since(self.capture.origin).div_euclid(step_ns)
+    }
+}
+
+/// Two hosts, whichever of them asked.
+fn hosts(one: IpAddr, other: IpAddr) -> [IpAddr; 2] {
+    [one.min(other), one.max(other)]
+}
+
+/// Adds a ping to those of its step, if it was answered.
+fn add_ping(steps: &mut PingSteps, step: i64, ping: &Ping) {
+    if let Some(ns) = ping.rtt_ns {
+        let of = steps.entry(step).or_default();
+        of.answered += 1;
+        of.ns_sum += ns as f64;
     }
 }

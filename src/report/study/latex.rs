@@ -202,10 +202,12 @@ fn parts(columns: &[Column], form: Form, rows: usize) -> Vec<Part<'_>> {
             parts.push(std::mem::replace(&mut part, again.to_vec()));
         }
         for column in kin {
-            if is_more(&part) && form.width_of(&part) + form.width(column) > room {
-                parts.push(std::mem::replace(&mut part, again.to_vec()));
-            }
             part.push(column);
+            if part.len() > again.len() + 1 && form.width_of(&part) > room {
+                part.pop();
+                parts.push(std::mem::replace(&mut part, again.to_vec()));
+                part.push(column);
+            }
         }
     }
     parts.push(part);

@@ -1,6 +1,6 @@
 //! How a table lies on its page.
 
-use super::{Column, WORDS_WIDTH};
+use super::{Column, WORDS_WIDTH, are_kin, width};
 
 /// How names of columns stand above these.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,15 @@ impl Form {
     }
 
     pub(super) fn width_of(self, columns: &[&Column]) -> f64 {
-        columns.iter().map(|column| self.width(column)).sum()
+        let kin = columns.chunk_by(|one, next| are_kin(one, next));
+        kin.map(|kin| self.width_of_kin(kin)).sum()
+    }
+
+    /// What columns below the same words take: what stands above them is never broken, and widens the last of them.
+    fn width_of_kin(self, kin: &[&Column]) -> f64 {
+        let own: f64 = kin.iter().map(|column| self.width(column)).sum();
+        let above = kin.first().and_then(|first| first.above.as_ref());
+        own.max(above.map_or(0.0, |above| width(above) * self.letters + self.space))
     }
 
     /// What a column takes, with the space beside it.

@@ -262,3 +262,41 @@ fn a_table_is_cut_between_what_columns_have_in_common() {
         assert_eq!(heads, 2, "with its second head: {part}");
     }
 }
+
+#[test]
+fn what_stands_above_columns_has_room() {
+    let above = "a variant of which much is told";
+    let frame = |kinds: usize| {
+        let mut frame = narrow();
+        for kind in 0..kinds {
+            for of in ["x", "y"] {
+                let name = format!("{above} {kind}_{of}");
+                let column = PolarsColumn::new(name.into(), vec![1.5]);
+                frame.with_column(column).unwrap();
+            }
+        }
+        frame
+    };
+    let of = |kinds: usize| {
+        let named = |kind: usize| {
+            let above = format!("{above} {kind}");
+            ["x", "y"].map(|of| (format!("{above}_{of}"), above.clone()))
+        };
+        latex(&StudyTable {
+            name: "groups".to_owned(),
+            title: "Of groups".to_owned(),
+            label: "tab:s-groups".to_owned(),
+            keys: vec!["cca".to_owned()],
+            shares: Vec::new(),
+            above: (0..kinds).flat_map(named).collect(),
+            usual: std::collections::BTreeMap::new(),
+            frame: frame(kinds),
+        })
+    };
+    // Each pair of columns is 40 points wide, and what stands above it 140.
+    let (one, three) = (of(1), of(3));
+    assert!(one.contains("\n\\centering\n"), "{one}");
+    assert!(three.contains("\\resizebox"), "{three}");
+    let parts = of(9);
+    assert!(parts.contains("(1 of 3)"), "{parts}");
+}

@@ -35,10 +35,24 @@ impl Row<'_> {
         mean(&values)
     }
 
+    /// Mean over the runs of a ratio, in percent.
+    fn percent(&self, metric: Metric) -> Option<f64> {
+        Some(mean(&self.of_runs(metric))? * 100.0)
+    }
+
     fn fness(&self) -> Option<Describe> {
         Describe::of(&self.of_runs(Metric::Fness))
     }
 }
+
+/// How full the queue was: columns of percent.
+const QUEUE: [(&str, Metric); 2] = [
+    ("queue_share_percent", Metric::QueueShare),
+    ("queue_occupancy_percent", Metric::QueueOccupancy),
+];
+
+/// What the flows of a pair are called, by who began first.
+const ORDERS: [&str; 2] = ["first", "second"];
 
 /// Two variants in both orders, seen from `a`.
 struct Orders {
@@ -49,8 +63,8 @@ struct Orders {
     b_first: Option<Describe>,
 }
 
-/// What second flows met: a line of the cross table.
-struct Line<'a> {
+/// What a variant that began second met: a row of the cross table.
+struct CrossRow<'a> {
     key: &'a GroupKey,
     second: &'a LabelValue,
     of: BTreeMap<&'a LabelValue, &'a Row<'a>>,
@@ -75,13 +89,10 @@ pub(super) fn tables(
         .real("fness_mean", |row| Some(row.fness()?.mean))
         .real("fness_median", |row| Some(row.fness()?.median))
         .real("fness_q1", |row| Some(row.fness()?.q1))
-        .real("fness_q3", |row| Some(row.fness()?.q3))
-        .real("queue_share_percent", |row| {
-            Some(mean(&row.of_runs(Metric::QueueShare))? * 100.0)
-        })
-        .real("queue_occupancy_percent", |row| {
-            Some(mean(&row.of_runs(Metric::QueueOccupancy))? * 100.0)
-        });
+        .real("fness_q3", |row| Some(row.fness()?.q3));
+    for (name, metric) in QUEUE {
+        builder = builder.real(name, |row| row.percent(metric));
+    }
     let columns = [
         ("queue_occupancy_percent", Metric::QueueOccupancy, 100.0),
         ("queue_dropped_packets", Metric::QueueDroppedPackets, 1.0),
@@ -91,7 +102,7 @@ pub(super) fn tables(
         ("completion_s", Metric::CompletionNs, 1e-9),
     ];
     for (name, metric, factor) in columns {
-        for (flow, order) in ["first", "second"].into_iter().enumerate() {
+        for (flow, order) in ORDERS.into_iter().enumerate() {
             builder = builder.real(format!("{order}_{name}"), |row| {
                 Some(row.of_flow(flow, metric)? * factor)
             });
@@ -118,15 +129,15 @@ pub(super) fn tables(
     ]
 }
 
-/// How full the queue was and what was sent again: a line a variant that started second, with columns below each that
-/// started first.
+/// How full the queue was and what was sent again: a row a variant that began second, with columns below each that
+/// began first.
 fn cross_table(
     results: &StudyResults,
     places: &[usize],
     rows: &[Row<'_>],
     references: &[LabelValue],
 ) -> ReportTable {
-    let mut lines: BTreeMap<(&GroupKey, &LabelValue), Line<'_>> = BTreeMap::new();
+    let mut crossed: BTreeMap<(&GroupKey, &LabelValue), CrossRow<'_>> = BTreeMap::new();
     let mut firsts: BTreeSet<&LabelValue> = BTreeSet::new();
     for row in rows {
         let (Some(first), Some(second)) = (&row.first, &row.second) else {
@@ -136,32 +147,40 @@ fn cross_table(
             continue;
         }
         firsts.insert(first);
-        let line = lines.entry((&row.key, second)).or_insert_with(|| Line {
+        let of_second = crossed.entry((&row.key, second));
+        let of_second = of_second.or_insert_with(|| CrossRow {
             key: &row.key,
             second,
             of: BTreeMap::new(),
         });
-        line.of.insert(first, row);
+        of_second.of.insert(first, row);
     }
     // Each has columns of its own.
     let are_too_many = firsts.len() > FIRSTS_MAX;
     if are_too_many {
-        lines.clear();
+        crossed.clear();
         firsts.clear();
     }
     let mut firsts: Vec<&LabelValue> = firsts.into_iter().collect();
     // In the order in which the manifest names them.
     firsts.sort_by_key(|first| references.iter().position(|of| of == *first));
-    let mut builder = Builder::new(lines.into_values().collect())
-        .labels(results, places, |line| line.key)
-        .text("second", |line| Some(line.second.text().to_owned()));
+    let mut builder = Builder::new(crossed.into_values().collect())
+        .labels(results, places, |row| row.key)
+        .text("second", |row| Some(row.second.text().to_owned()));
     for first in firsts {
-        for (name, of) in CROSSED {
+        let above = first.text();
+        for (name, metric) in QUEUE {
+            let name = format!("{above}_{name}");
             builder = builder
-                .real(format!("{}_{name}", first.text()), |line| {
-                    of(line.of.get(first)?)
-                })
-                .below(first.text());
+                .real(name, |row| row.of.get(first)?.percent(metric))
+                .below(above);
+        }
+        for (flow, order) in ORDERS.into_iter().enumerate() {
+            let name = format!("{above}_{order}_retransmitted_packets");
+            let of_flow = |row: &Row<'_>| row.of_flow(flow, Metric::RetransmittedPackets);
+            builder = builder
+                .real(name, |row| of_flow(row.of.get(first)?))
+                .below(above);
         }
     }
     let title = if are_too_many {
@@ -174,25 +193,6 @@ fn cross_table(
 
 /// Variants that have columns in the cross table; of more, as of a label with a value a run, there is none.
 const FIRSTS_MAX: usize = 64;
-
-/// A number of the runs of a pair.
-type OfRow = fn(&Row<'_>) -> Option<f64>;
-
-/// What stands in a cell of the cross table.
-const CROSSED: [(&str, OfRow); 4] = [
-    ("queue_share_percent", |row| {
-        Some(mean(&row.of_runs(Metric::QueueShare))? * 100.0)
-    }),
-    ("queue_occupancy_percent", |row| {
-        Some(mean(&row.of_runs(Metric::QueueOccupancy))? * 100.0)
-    }),
-    ("first_retransmitted_packets", |row| {
-        row.of_flow(0, Metric::RetransmittedPackets)
-    }),
-    ("second_retransmitted_packets", |row| {
-        row.of_flow(1, Metric::RetransmittedPackets)
-    }),
-];
 
 fn rows<'a>(results: &'a StudyResults, variant: usize, places: &[usize]) -> Vec<Row<'a>> {
     type Key = (GroupKey, Option<LabelValue>, Option<LabelValue>);

@@ -81,6 +81,8 @@ pub enum ReportPlan {
     Summary {
         /// What it tells of delays.
         delay: Metric,
+        /// Place of the label whose values have columns of their own; `None`: all make rows.
+        columns: Option<usize>,
     },
     /// Utilisation over loss and delay, and what splitting connections would gain.
     UtilisationGrid(GridLabels),
@@ -167,9 +169,12 @@ impl ReportPlan {
                 Some(Self::SplitAccuracy)
             }
             "summary" => {
-                options.only(&["delay"]);
-                let delay = options.delay_metric()?;
-                Some(Self::Summary { delay })
+                options.only(&["delay", "columns"]);
+                let (delay, columns) = (options.delay_metric(), options.columns());
+                Some(Self::Summary {
+                    delay: delay?,
+                    columns: columns.ok()?,
+                })
             }
             "utilisation-grid" => {
                 options.only(&["variant", "loss", "delay", "rate"]);
@@ -244,7 +249,7 @@ impl ReportPlan {
             } => pairs::tables(results, *variant, references),
             Self::Series(report) => series::tables(results, *report),
             Self::SplitAccuracy => split_accuracy::tables(results),
-            Self::Summary { delay } => summary::tables(results, samples, *delay),
+            Self::Summary { delay, columns } => summary::tables(results, samples, *delay, *columns),
             Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
         }
     }

@@ -49,6 +49,7 @@ mod study_pages;
 mod study_pairs;
 mod study_parts;
 mod study_queue;
+mod study_summary;
 mod study_truth;
 mod study_warnings;
 mod study_windows;

@@ -544,7 +544,7 @@ fn what_a_heat_map_cannot_show_is_a_mistake() {
         ),
         (
             "rows = \"cca\"\ncolumns = \"rep\"",
-            "study.toml:22: label 'rep' is not in group_by",
+            "study.toml:22: label 'rep' is not in group_by, whose labels alone make groups: add it there",
         ),
         (
             "rows = \"cca\"\ncolumns = \"rate\"\nmetric = \"jain\"",

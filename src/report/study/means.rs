@@ -1,10 +1,16 @@
 //! Means and their intervals, medians and quartiles as they are read: in one column, with the digits that count.
 
+use std::collections::BTreeMap;
+
 use super::digits::rounded;
 use crate::table::cells::Cell;
 
-/// Columns, of which a mean, half of its interval (or both of its ends) and the number of its values are one.
-pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)> {
+/// A column as it is in a table: its name and its cells.
+type Column = (String, Vec<Cell>);
+
+/// Columns, of which a mean, half of its interval (or both of its ends) and the number of its values are one. `above`:
+/// what stands above columns, by their names.
+pub(super) fn merged(columns: &[Column], above: &BTreeMap<String, String>) -> Vec<Column> {
     const ENDINGS: [&str; 5] = ["_mean", "_ci95_half", "_n", "_ci95_low", "_ci95_high"];
     const OF_INTERVALS: [&str; 2] = [ENDINGS[1], ENDINGS[4]];
     let base = |name: &str| {
@@ -24,12 +30,17 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
             .find(|(known, _)| known == name)
             .map(|(_, cells)| cells)
     };
-    let usual = cells("n");
+    // How many values all of a row have, or those of its columns below the same words.
+    let usual = |name: &str| match above.get(name) {
+        Some(above) => cells(&format!("{above}_n")),
+        None => cells("n"),
+    };
     let mut merged = Vec::new();
     for (name, own) in columns {
         if let Some((of, place)) = median_of(name, cells) {
             if place == 0 {
-                merged.push((of.clone(), medians(&of, own, cells)));
+                let medians = medians(&of, (own, usual(name)), cells);
+                merged.push((of, medians));
             }
             continue;
         }
@@ -53,7 +64,7 @@ pub(super) fn merged(columns: &[(String, Vec<Cell>)]) -> Vec<(String, Vec<Cell>)
                 half: at(halves).number().or_else(between),
                 n: count
                     .number()
-                    .filter(|_| count != at(usual))
+                    .filter(|_| count != at(usual(name)))
                     .map(|n| n as u64),
             })
         };
@@ -80,11 +91,18 @@ fn median_of<'c>(
 }
 
 /// Medians with their quartiles, and with their own number of values where that of the row is another.
-fn medians<'c>(of: &str, own: &[Cell], cells: impl Fn(&str) -> Option<&'c Vec<Cell>>) -> Vec<Cell> {
-    let at = |name: &str, row: usize| cells(name).map_or(Cell::Null, |cells| cells[row].clone());
+fn medians<'c>(
+    of: &str,
+    (own, usual): (&[Cell], Option<&Vec<Cell>>),
+    cells: impl Fn(&str) -> Option<&'c Vec<Cell>>,
+) -> Vec<Cell> {
+    let cell = |cells: Option<&Vec<Cell>>, row: usize| {
+        cells.map_or(Cell::Null, |cells| cells[row].clone())
+    };
+    let at = |name: &str, row: usize| cell(cells(name), row);
     let [low, high, count] = [1, 2, 3].map(|place| format!("{of}{}", OF_MEDIANS[place]));
     let median = |row: usize| {
-        let (n, usual) = (at(&count, row), at("n", row));
+        let (n, usual) = (at(&count, row), cell(usual, row));
         own[row].number().map_or(Cell::Null, |value| Cell::Median {
             value,
             quartiles: (n != Cell::Whole(1))
@@ -146,7 +164,7 @@ mod tests {
             ("fness_mean", real([Some(0.5), None])),
         ];
         let columns = columns.map(|(name, cells)| (name.to_owned(), cells));
-        let merged = merged(&columns);
+        let merged = merged(&columns, &BTreeMap::new());
         let names: Vec<&str> = merged.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["n", "rtt_ms", "fness_mean"]);
         let mean = |value, half, n| Cell::Mean { value, half, n };
@@ -162,7 +180,8 @@ mod tests {
             ("pm_ci95_low", real([Some(7.0), None])),
             ("pm_ci95_high", real([Some(11.0), None])),
         ];
-        let merged = merged(&columns.map(|(name, cells)| (name.to_owned(), cells)));
+        let columns = columns.map(|(name, cells)| (name.to_owned(), cells));
+        let merged = merged(&columns, &BTreeMap::new());
         let mean = |value, half| Cell::Mean {
             value,
             half,
@@ -185,7 +204,8 @@ mod tests {
             ("fness_median", real([Some(0.5), None, None])),
             ("fness_q1", real([Some(0.25), None, None])),
         ];
-        let merged = merged(&columns.map(|(name, cells)| (name.to_owned(), cells)));
+        let columns = columns.map(|(name, cells)| (name.to_owned(), cells));
+        let merged = merged(&columns, &BTreeMap::new());
         let names: Vec<&str> = merged.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["n", "rtt_ms", "fness_median", "fness_q1"]);
         let shown = merged[1].1.iter().map(super::super::text::shown);
@@ -205,5 +225,36 @@ mod tests {
         ] {
             assert_eq!(shown(value, half, n), text);
         }
+    }
+
+    #[test]
+    fn below_the_same_words_columns_have_a_usual_number_of_their_own() {
+        let columns = [
+            ("deep_n", vec![Cell::Whole(3)]),
+            ("deep_rtt_ms_mean", vec![Cell::Real(9.0)]),
+            ("deep_rtt_ms_ci95_half", vec![Cell::Real(2.0)]),
+            ("deep_rtt_ms_n", vec![Cell::Whole(3)]),
+            ("shallow_n", vec![Cell::Whole(5)]),
+            ("shallow_rtt_ms_median", vec![Cell::Real(7.0)]),
+            ("shallow_rtt_ms_q1", vec![Cell::Real(6.0)]),
+            ("shallow_rtt_ms_q3", vec![Cell::Real(8.0)]),
+            ("shallow_rtt_ms_n", vec![Cell::Whole(4)]),
+        ];
+        let above = columns.each_ref().map(|(name, _)| {
+            let (above, _) = name.split_once('_').unwrap();
+            ((*name).to_owned(), above.to_owned())
+        });
+        let columns = columns.map(|(name, cells)| (name.to_owned(), cells));
+        let merged = merged(&columns, &above.into_iter().collect());
+        let names: Vec<&str> = merged.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(
+            names,
+            ["deep_n", "deep_rtt_ms", "shallow_n", "shallow_rtt_ms"]
+        );
+        let shown = merged
+            .iter()
+            .map(|(_, cells)| super::super::text::shown(&cells[0]));
+        let shown: Vec<String> = shown.collect();
+        assert_eq!(shown, ["3", "9.0 ± 2.0", "5", "7 [6, 8] (n = 4)"]);
     }
 }

@@ -38,12 +38,12 @@ impl ReadableColumn {
 pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
     let columns = cells(&table.frame);
     // Means with their intervals first, as of one run each none has any.
-    let mut columns = means::merged(&columns);
+    let mut columns = means::merged(&columns, &table.above);
     columns.retain(|(_, cells)| cells.is_empty() || cells.iter().any(holds_anything));
     let metrics = MetricUnits::of(&columns, &table.usual);
     let readable = |(name, cells): (String, Vec<Cell>)| {
         let is_key = table.keys.contains(&name);
-        let above = table.above.get(&name).cloned();
+        let above = above(table, &name).cloned();
         // Its own name is what comes behind that.
         let own = above.as_ref().and_then(|above| name.strip_prefix(above));
         let own = own.map(|own| own.trim_start_matches('_').to_owned());
@@ -87,6 +87,12 @@ pub(in crate::report) fn columns(table: &StudyTable) -> Vec<ReadableColumn> {
         }
     };
     columns.into_iter().map(readable).collect()
+}
+
+/// What stands above a column; above one that several became, as above each of these.
+fn above<'t>(table: &'t StudyTable, name: &str) -> Option<&'t String> {
+    let of = |ending: &str| table.above.get(&format!("{name}{ending}"));
+    ["", "_mean", "_median"].into_iter().find_map(of)
 }
 
 /// Columns of times, which tell rows apart and are no labels.

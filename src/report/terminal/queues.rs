@@ -107,8 +107,7 @@ pub(super) fn side_not_known(results: &StudyResults) -> Option<String> {
 /// Runs of which a flow never saw the queue as empty as another one on its path did, where the summary tells of queueing
 /// delays, which count from each flow's own smallest round-trip time; one is said of all.
 pub(super) fn queue_never_seen_empty(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
-    let tells =
-        |report: &ReportPlan| matches!(report, ReportPlan::Summary { delay: of } if *of == DELAY);
+    let tells = |report: &ReportPlan| matches!(report, ReportPlan::Summary { delay: of, .. } if *of == DELAY);
     if !plan.reports.iter().any(tells) {
         return None;
     }

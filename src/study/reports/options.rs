@@ -200,7 +200,10 @@ impl Options<'_> {
         };
         let place = self.label(key, &[])?;
         if !self.context.group_by.contains(&place) {
-            let message = format!("label '{}' is not in group_by", given.value);
+            let message = format!(
+                "label '{}' is not in group_by, whose labels alone make groups: add it there",
+                given.value
+            );
             self.document.mistake(given.line, message);
             return None;
         }
@@ -267,6 +270,15 @@ impl Options<'_> {
             self.document.mistake(given.line, message);
         }
         found.map(|&(_, value)| Some(value)).ok_or(())
+    }
+
+    /// The label whose values have columns of their own, where one is given; an error where it is none of groups, which
+    /// was said.
+    pub(super) fn columns(&mut self) -> Result<Option<usize>, ()> {
+        if self.get("columns").is_none() {
+            return Ok(None);
+        }
+        self.axis("columns").map(Some).ok_or(())
     }
 
     /// What a summary tells of delays.

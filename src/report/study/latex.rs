@@ -250,7 +250,11 @@ impl Part<'_> {
         let names = self.all_columns().map(|column| {
             let name = escaped(&column.name);
             match (form.headings, stacked(&column.name)) {
-                (Headings::Upright, _) => format!("\\rotatebox{{90}}{{{name}}}"),
+                (Headings::Upright, _) => {
+                    // Its end does not touch the rule above it.
+                    let end = column.above.as_ref().map_or("", |_| "~");
+                    format!("\\rotatebox{{90}}{{{name}{end}}}")
+                }
                 (Headings::TwoLines, [above, below]) if !below.is_empty() => {
                     let side = if column.is_text { "l" } else { "r" };
                     let [above, below] = [above, below].map(escaped);

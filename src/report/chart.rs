@@ -69,6 +69,7 @@ mod of_study;
 mod over_time;
 mod palette;
 pub mod path;
+mod pings;
 mod plot;
 mod raster;
 mod rows;
@@ -333,6 +334,7 @@ pub fn for_each_chart<E>(
             ("in-flight", alone(four.in_flight)),
             ("retransmissions", alone(four.retransmissions)),
             ("queue-delay", alone(over_time::queue_delay(scene, options))),
+            ("pings", pings::draw(scene, options)),
             ("time-sequence", time_sequence::draw(scene)),
             ("rtt-distribution", delays::rtt(scene)),
             ("gaps", delays::gaps(scene)),

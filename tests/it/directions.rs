@@ -181,6 +181,12 @@ impl Wire {
         self.0.push((at_ns + rtt_ns, echo(back, 0, 1, number)));
     }
 
+    /// The same, to which nobody answers.
+    pub(super) fn ping_without_answer(&mut self, at_ns: u64, hosts: [u8; 2], number: u16) {
+        let ends = hosts.map(|host| [10, 0, 0, host]);
+        self.0.push((at_ns, echo(ends, 8, 1, number)));
+    }
+
     /// A pcap file in nanoseconds.
     pub(super) fn pcap(mut self) -> Vec<u8> {
         self.0.sort();

@@ -32,6 +32,7 @@ mod packed;
 mod path;
 mod path_pings;
 mod path_said;
+mod ping_chart;
 mod places;
 mod published;
 mod readme;

@@ -10,7 +10,7 @@ use ccanalyze::study::StudyPlan;
 use super::{Failure, Gallery};
 
 /// Manifest, the beginning of the chart's file name, and what it is called in the gallery.
-const FIGURES: [(&str, &str, &str); 13] = [
+const FIGURES: [(&str, &str, &str); 14] = [
     ("access-network", "bars-goodput", "study-bars-goodput"),
     ("access-network", "bars-latency", "study-bars-latency"),
     ("access-network", "bars-overhead", "study-bars-overhead"),
@@ -18,6 +18,7 @@ const FIGURES: [(&str, &str, &str); 13] = [
     ("streams", "series-08", "study-series"),
     ("loss-grid", "map", "study-heat-map"),
     ("loss-grid", "split-01", "study-split-maps"),
+    ("loss-grid", "split-path-02", "study-split-path"),
     ("loss-grid", "lines-loss", "study-lines"),
     (
         "split-accuracy",

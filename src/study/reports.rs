@@ -8,6 +8,7 @@ mod options;
 mod pairs;
 mod series;
 mod split_accuracy;
+mod split_paths;
 mod summary;
 mod utilisation_grid;
 
@@ -28,6 +29,7 @@ pub(crate) use pairs::seen_from;
 #[cfg(feature = "charts")]
 pub(crate) use series::SeriesLine;
 pub use series::SeriesReport;
+pub use split_paths::{Segment, SplitPath};
 pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.
@@ -85,7 +87,12 @@ pub enum ReportPlan {
         columns: Option<usize>,
     },
     /// Utilisation over loss and delay, and what splitting connections would gain.
-    UtilisationGrid(GridLabels),
+    UtilisationGrid {
+        /// What makes the grid.
+        labels: GridLabels,
+        /// Paths of two of its places that are shown by themselves.
+        paths: Vec<SplitPath>,
+    },
 }
 
 /// Names that labels of a grid usually have: of the loss, of the one-way delay, of the rate.
@@ -177,8 +184,11 @@ impl ReportPlan {
                 })
             }
             "utilisation-grid" => {
-                options.only(&["variant", "loss", "delay", "rate"]);
-                options.grid().map(Self::UtilisationGrid)
+                let keys = ["variant", "loss", "delay", "rate", "paths"];
+                options.only_with_lists(&keys, &["paths"]);
+                let labels = options.grid()?;
+                let paths = options.paths(labels)?;
+                Some(Self::UtilisationGrid { labels, paths })
             }
             other => {
                 let message = format!("there is no report '{other}'{}", suggestion(other, &NAMES));
@@ -199,7 +209,7 @@ impl ReportPlan {
             Self::Series(_) => "series",
             Self::SplitAccuracy => "split-accuracy",
             Self::Summary { .. } => "summary",
-            Self::UtilisationGrid(_) => "utilisation-grid",
+            Self::UtilisationGrid { .. } => "utilisation-grid",
         }
     }
 
@@ -216,7 +226,7 @@ impl ReportPlan {
             Self::Series(_) => "captures, or tables with a row for each point in time",
             Self::SplitAccuracy => "runs with goodput_bps and predicted_bps",
             Self::Summary { .. } => "runs that have one of its metrics",
-            Self::UtilisationGrid(_) => "runs of one flow with a capacity, a loss and a delay",
+            Self::UtilisationGrid { .. } => "runs of one flow with a capacity, a loss and a delay",
         }
     }
 
@@ -250,7 +260,9 @@ impl ReportPlan {
             Self::Series(report) => series::tables(results, *report),
             Self::SplitAccuracy => split_accuracy::tables(results),
             Self::Summary { delay, columns } => summary::tables(results, samples, *delay, *columns),
-            Self::UtilisationGrid(labels) => utilisation_grid::tables(results, *labels),
+            Self::UtilisationGrid { labels, paths } => {
+                utilisation_grid::tables(results, *labels, paths)
+            }
         }
     }
 }

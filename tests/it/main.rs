@@ -50,6 +50,7 @@ mod study_pages;
 mod study_pairs;
 mod study_parts;
 mod study_queue;
+mod study_split_paths;
 mod study_summary;
 mod study_truth;
 mod study_warnings;

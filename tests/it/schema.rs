@@ -177,6 +177,8 @@ reference = "bbr"
 metric = "goodput_bps"
 rows = "loss"
 columns = "delay"
+[reports.utilisation-grid]
+paths = ["50ms 0% | 1ms 1%"]
 [[measured]]
 files = "runs.csv"
 columns = { cca = "cca", loss = "loss", delay = "delay", run = "run" }

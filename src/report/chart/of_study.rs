@@ -87,6 +87,7 @@ pub fn of_study(reports: &[ReportPlan], results: &StudyResults, style: Style) ->
     grid::lines(&study, &mut charts);
     metric_map::maps(&study, reports, &mut charts);
     splits::split_maps(&study, &mut charts);
+    splits::paths(&study, reports, &mut charts);
     splits::accuracy(&study, &mut charts);
     mobility::spiders(&study, reports, &mut charts);
     mobility::ecdfs(&study, reports, &mut charts);
@@ -149,7 +150,7 @@ impl Roles {
                 ReportPlan::Series(report) => told.variant = Some(report.variant),
                 ReportPlan::HeatMap(_) | ReportPlan::SplitAccuracy | ReportPlan::Summary { .. } => {
                 }
-                ReportPlan::UtilisationGrid(labels) => {
+                ReportPlan::UtilisationGrid { labels, .. } => {
                     told.variant = Some(labels.variant);
                     told.loss = Some(labels.loss);
                     told.delay = Some(labels.delay);

@@ -1,8 +1,8 @@
 //! What a manifest tells a report, in its section.
 
 use super::{
-    Context, DELAYS, GridLabels, HeatMapReport, LOSSES, RATES, STEP_NS, SeriesReport, VARIANTS,
-    rate_label, summary,
+    Context, DELAYS, GridLabels, HeatMapReport, LOSSES, RATES, STEP_NS, SeriesReport, SplitPath,
+    VARIANTS, rate_label, summary,
 };
 use crate::study::labels::{LabelKind, LabelValue};
 use crate::study::manifest::{Document, Located, ReportSection, suggestion};
@@ -55,6 +55,23 @@ impl Options<'_> {
                 None => rate_label(self.context.labels),
             },
         })
+    }
+
+    /// The paths that a grid shows by themselves.
+    pub(super) fn paths(&mut self, labels: GridLabels) -> Option<Vec<SplitPath>> {
+        let mut paths: Vec<SplitPath> = Vec::new();
+        let given = self.all("paths").to_vec();
+        for text in &given {
+            match SplitPath::parse(&text.value, labels, self.context) {
+                Ok(path) if paths.contains(&path) => {
+                    let message = format!("path '{}' is named twice", text.value);
+                    self.document.mistake(text.line, message);
+                }
+                Ok(path) => paths.push(path),
+                Err(message) => self.document.mistake_of_labels(text.line, message),
+            }
+        }
+        (paths.len() == given.len()).then_some(paths)
     }
 
     /// Only these may be given, each with one value.

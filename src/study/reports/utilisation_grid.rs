@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use super::{Builder, ReportTable, key};
+use super::{Builder, ReportTable, SplitPath, key, split_paths};
 use crate::metric::split::{
     PathClass, PathModel, SplitCounts, SplitFilter, SplitGrid, SplitScenario, study_splits,
 };
 use crate::metric::stats::Describe;
 use crate::study::groups::GroupKey;
-use crate::study::labels::{LabelKind, LabelValue};
+use crate::study::labels::{Label, LabelKind, LabelValue};
 use crate::study::metrics::Metric;
 use crate::study::results::{StudyResults, StudyRun};
 
@@ -51,7 +51,11 @@ struct Splits {
     scenarios: Vec<SplitScenario>,
 }
 
-pub(super) fn tables(results: &StudyResults, labels: GridLabels) -> Vec<ReportTable> {
+pub(super) fn tables(
+    results: &StudyResults,
+    labels: GridLabels,
+    paths: &[SplitPath],
+) -> Vec<ReportTable> {
     let of_grid = [Some(labels.variant), Some(labels.loss), Some(labels.delay)];
     let places: Vec<usize> = results
         .group_by
@@ -65,7 +69,17 @@ pub(super) fn tables(results: &StudyResults, labels: GridLabels) -> Vec<ReportTa
         .filter(|place| labels.rate != Some(*place))
         .collect();
     let mut tables = vec![grid(results, labels, &places)];
-    tables.extend(splits(results, labels, &without_rate));
+    let measured = measured(results, labels, &without_rate);
+    tables.extend(splits(results, labels, &measured, &without_rate));
+    if !paths.is_empty() {
+        let of_paths = (labels, paths);
+        tables.push(split_paths::table(
+            results,
+            &measured,
+            of_paths,
+            &without_rate,
+        ));
+    }
     tables
 }
 
@@ -136,8 +150,25 @@ fn grid(results: &StudyResults, labels: GridLabels, places: &[usize]) -> ReportT
 /// Settings and their goodputs, of each variant.
 type Settings = BTreeMap<(GroupKey, Option<LabelValue>), Vec<(PathModel, Vec<f64>)>>;
 
-/// What every two settings of a variant make together.
-fn predicted(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<Splits> {
+/// What was measured of a variant: the median of each setting.
+pub(super) struct Measured {
+    pub(super) key: GroupKey,
+    pub(super) variant: Option<LabelValue>,
+    pub(super) grid: SplitGrid,
+    models: Vec<PathModel>,
+}
+
+impl Measured {
+    /// The rates of its links, from the slowest.
+    pub(super) fn rates_bps(&self) -> Vec<f64> {
+        let mut rates: Vec<f64> = self.models.iter().map(|model| model.rate_bps).collect();
+        rates.sort_by(f64::total_cmp);
+        rates.dedup_by(|one, other| one.total_cmp(other).is_eq());
+        rates
+    }
+}
+
+fn measured(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<Measured> {
     let mut goodputs = Settings::new();
     for run in runs(results, labels) {
         let (Some(model), Some(goodput_bps)) = (
@@ -162,20 +193,38 @@ fn predicted(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Ve
                     grid.insert(*model, described.median);
                 }
             }
-            let (counts, scenarios) = study_splits(&grid, SplitFilter::default());
-            Splits {
+            Measured {
                 key,
                 variant,
-                settings: settings.len() as u64,
-                counts,
-                scenarios,
+                grid,
+                models: settings.into_iter().map(|(model, _)| model).collect(),
             }
         })
         .collect()
 }
 
-fn splits(results: &StudyResults, labels: GridLabels, places: &[usize]) -> Vec<ReportTable> {
-    let splits = predicted(results, labels, places);
+/// What every two settings of a variant make together.
+fn predicted(measured: &[Measured]) -> Vec<Splits> {
+    let splits = |of: &Measured| {
+        let (counts, scenarios) = study_splits(&of.grid, SplitFilter::default());
+        Splits {
+            key: of.key.clone(),
+            variant: of.variant.clone(),
+            settings: of.models.len() as u64,
+            counts,
+            scenarios,
+        }
+    };
+    measured.iter().map(splits).collect()
+}
+
+fn splits(
+    results: &StudyResults,
+    labels: GridLabels,
+    measured: &[Measured],
+    places: &[usize],
+) -> Vec<ReportTable> {
+    let splits = predicted(measured);
     let paths: Vec<PathRow> = splits
         .iter()
         .flat_map(|splits| {
@@ -282,13 +331,18 @@ fn counts_table(
 
 /// The setting of a run.
 fn model(results: &StudyResults, labels: GridLabels, run: &StudyRun) -> Option<PathModel> {
-    let delay_unit = match results.labels[labels.delay].kind {
-        LabelKind::Number(Some(unit)) => unit.factor,
-        _ => return None,
-    };
+    let delay = run.labels[labels.delay].as_ref()?;
     Some(PathModel {
-        delay_ns: run.labels[labels.delay].as_ref()?.number()? * delay_unit,
+        delay_ns: number_of_delay(&results.labels[labels.delay], delay)?,
         rate_bps: run.conditions.capacity_bps()?,
         loss: run.labels[labels.loss].as_ref()?.number()? / 100.0,
     })
+}
+
+/// A value of the label of delays, in ns.
+pub(super) fn number_of_delay(label: &Label, value: &LabelValue) -> Option<f64> {
+    match label.kind {
+        LabelKind::Number(Some(unit)) => Some(value.number()? * unit.factor),
+        _ => None,
+    }
 }

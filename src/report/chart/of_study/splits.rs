@@ -2,13 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::metric::split::{Composition, PathModel, SplitGrid};
+use crate::metric::split::{Composition, PathModel, SplitGrid, SplitPrediction};
 use crate::study::units::Dimension;
-use crate::study::{LabelKind, LabelValue, Metric, StudyRun};
+use crate::study::{
+    GridLabels, LabelKind, LabelValue, Metric, ReportPlan, Segment, SplitPath, StudyRun,
+};
 
 use super::super::axis::Quantity;
 use super::super::counts::n_words;
+use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
+use super::super::interval::{Estimate, Spread};
+use super::super::looks::Looks;
 use super::grid::{Cells, axis, cells, median, texts};
 use super::settings::{Page, Setting, axis_name, is_number, unit};
 use super::{Study, StudyCharts, drawn};
@@ -17,6 +22,9 @@ const TOPIC: &str = "Split paths";
 
 /// One-way delay of a segment that counts as short (METRICS.md T1).
 const LAST_HOP_NS: f64 = 1e6;
+
+/// The rate of a setting, and the goodputs of each variant.
+type Rated = (f64, BTreeMap<Option<LabelValue>, Cells>);
 
 /// One variant's measurements, for predictions.
 struct Measured {
@@ -129,16 +137,8 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
         return;
     };
     let settings = study.settings(&[study.roles.loss, study.roles.delay]);
-    let rates = rates(study);
-    let rated = cells(study, Metric::GoodputBps)
-        .into_iter()
-        .filter_map(|(setting, variants)| {
-            let rate_bps = rates.get(&setting).copied().flatten()?;
-            Some((setting, (rate_bps, variants)))
-        })
-        .collect();
     let mut canvases = Vec::new();
-    for page in settings.pages(rated, 1, |_| 1) {
+    for page in settings.pages(rated(study), 1, |_| 1) {
         for (_, (rate_bps, variants)) in page.entries {
             for (variant, cells) in variants {
                 let measured = Measured::of(&cells, rate_bps, delay_unit_ns);
@@ -165,6 +165,97 @@ pub(super) fn split_maps(study: &Study<'_>, charts: &mut StudyCharts) {
         }
     }
     charts.add(TOPIC, "split", canvases);
+}
+
+/// Goodputs of the grid under each setting of which the rate is known, by variant.
+fn rated(study: &Study<'_>) -> BTreeMap<Setting, Rated> {
+    let rates = rates(study);
+    let cells = cells(study, Metric::GoodputBps).into_iter();
+    let rated = cells.filter_map(|(setting, variants)| {
+        let rate_bps = rates.get(&setting).copied().flatten()?;
+        Some((setting, (rate_bps, variants)))
+    });
+    rated.collect()
+}
+
+/// What to expect of the paths that the report names, whole and split, variant beside variant: a chart a path.
+pub(super) fn paths(study: &Study<'_>, reports: &[ReportPlan], charts: &mut StudyCharts) {
+    let paths = reports.iter().find_map(|report| match report {
+        ReportPlan::UtilisationGrid { labels, paths } => Some((*labels, paths)),
+        _ => None,
+    });
+    let Some((labels, paths)) = paths.filter(|(_, paths)| !paths.is_empty()) else {
+        return;
+    };
+    let settings = study.settings(&[study.roles.loss, study.roles.delay]);
+    let pages = settings.pages(rated(study), 1, |_| 1);
+    let looks = Looks::of(ENDS);
+    let canvases = paths.iter().flat_map(|path| {
+        let looks = &looks;
+        pages.iter().map(move |page| {
+            let (_, (rate_bps, variants)) = page.entries.first()?;
+            let group = |(variant, cells): (&Option<LabelValue>, &Cells)| {
+                let name = study.variant_name(variant.as_ref());
+                (name, bars(study, (labels, path), *rate_bps, cells).to_vec())
+            };
+            let what = format!(
+                "Utilisation of {}",
+                path.words(&study.results.labels, labels)
+            );
+            let bars = GroupedBars {
+                title: study.title(&what, &page.common.words()),
+                note: "medians of runs; split: the slower segment alone, as measured".to_owned(),
+                quantity: Quantity::UTILISATION,
+                groups: variants.iter().map(group).collect(),
+            };
+            bars.draw_as(study.style, looks)
+        })
+    });
+    charts.add(TOPIC, "split-path", canvases);
+}
+
+/// What bars of a path are.
+const ENDS: [&str; 2] = ["end to end", "split"];
+
+/// A variant on a path, end to end and split.
+fn bars(
+    study: &Study<'_>,
+    (labels, path): (GridLabels, &SplitPath),
+    rate_bps: f64,
+    cells: &Cells,
+) -> [Bar; 2] {
+    let model = |segment: &Segment| segment.model(&study.results.labels, labels, rate_bps);
+    let counted = cells.iter().filter_map(|((loss, delay), values)| {
+        let (delay, loss) = (delay.clone(), loss.clone());
+        Some((model(&Segment { delay, loss })?, values))
+    });
+    // Their medians, and how many runs these are of.
+    let [mut goodputs, mut runs] = [SplitGrid::default(), SplitGrid::default()];
+    for (model, values) in counted {
+        if let Some(bps) = median(values) {
+            goodputs.insert(model, bps);
+            runs.insert(model, values.len() as f64);
+        }
+    }
+    let segments = path.segments.each_ref().map(model);
+    let [Some(first), Some(second)] = segments else {
+        return ENDS.map(|name| (name.to_owned(), None));
+    };
+    let predicted = |grid: &SplitGrid| grid.predict(first, second, Composition::OnGrid);
+    let both = predicted(&goodputs).zip(predicted(&runs));
+    let estimate = |of: fn(&SplitPrediction) -> f64| {
+        both.map(|(goodputs, runs)| Estimate {
+            value: of(&goodputs) / rate_bps,
+            spread: Spread::Unknown,
+            // Of both segments the fewer.
+            n: of(&runs) as u64,
+        })
+    };
+    let [end_to_end, split] = ENDS;
+    [
+        (end_to_end.to_owned(), estimate(|of| of.end_to_end_bps)),
+        (split.to_owned(), estimate(|of| of.split_bps)),
+    ]
 }
 
 /// The capacity of each setting of the grid; none where it is not known or not the same.

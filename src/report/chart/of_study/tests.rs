@@ -352,12 +352,15 @@ fn grid() -> Draft {
 }
 
 fn grid_report() -> [ReportPlan; 1] {
-    [ReportPlan::UtilisationGrid(GridLabels {
-        variant: 0,
-        loss: 1,
-        delay: 2,
-        rate: None,
-    })]
+    [ReportPlan::UtilisationGrid {
+        labels: GridLabels {
+            variant: 0,
+            loss: 1,
+            delay: 2,
+            rate: None,
+        },
+        paths: Vec::new(),
+    }]
 }
 
 /// Numbers in the cells of a figure, in the order they were drawn.

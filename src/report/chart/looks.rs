@@ -57,6 +57,17 @@ impl Looks {
         }
     }
 
+    /// Of what is no variant, as is told here: its colours must not be taken for those of variants in other charts.
+    pub(super) fn told<const N: usize>(styles: [(&str, LineStyle); N]) -> Self {
+        Self {
+            order: styles.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            styles: styles
+                .into_iter()
+                .map(|(name, style)| (name.to_owned(), style))
+                .collect(),
+        }
+    }
+
     /// The place of a name in legends; of those that are not known behind all others.
     #[must_use]
     pub fn place(&self, name: &str) -> usize {

@@ -197,6 +197,9 @@ pub(super) const LINES: [LineStyle; 8] = [
 /// All other flows together.
 pub(super) const OTHER: LineStyle = style(Colour::GREY, Marker::Ring);
 
+/// What stands beside that and is no variant either.
+pub(super) const DARK: LineStyle = LINES[6];
+
 /// Congestion-control variants, by every name that is usual, and how each looks in all charts. Whatever stands beside
 /// whatever else, none [is like](LineStyle::is_like) another, nor one of [`OTHER_NAMES`]: the common ones by their
 /// colours, the rarer ones by strokes on their bars.

@@ -14,7 +14,7 @@ use super::frame::{Panel, header};
 use super::label::{count, joined};
 use super::legend::Swatch;
 use super::palette::{Colour, LINES, LineStyle};
-use super::plot::{Bins, marked};
+use super::plot::{Bins, height_below, marked};
 use super::style::Size;
 use super::thin;
 
@@ -107,11 +107,10 @@ pub(super) fn draw(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> 
     if lost > 0 {
         legend.push((Swatch::Tick(Colour::INK, 3.0), "no answer".to_owned()));
     }
-    let height = scene.style.size.height();
-    let mut canvas = Canvas::new(scene.style, height);
+    let mut canvas = Canvas::new(scene.style, scene.style.size.height());
     let title = format!("Pings – {}", scene.title);
     let top = header(&mut canvas, &title, &joined(&notes), &legend);
-    canvas.height = height.max((top + 0.55 * height).ceil());
+    canvas.height = height_below(scene.style.size, top);
     let bins = with_pings(Bins::of(scene, options.bin_ns)?, drawn);
     let x = bins.axis(scene.style);
     let panel = Panel::between(&canvas, top, canvas.height - 16.0, x, y);

@@ -154,12 +154,7 @@ impl Plot {
             &joined(&self.notes),
             &self.legend(),
         );
-        // A long legend takes nothing from the panel, but on a slide, which has a height.
-        let least = match caption.style.size {
-            Size::Slide => Y_TITLE_HEIGHT + ROOM_MIN + X_AXIS_HEIGHT + 16.0,
-            _ => 0.55 * height,
-        };
-        canvas.height = height.max((top + least).ceil());
+        canvas.height = height_below(caption.style.size, top);
         let panel = Panel::between(
             &canvas,
             top,
@@ -183,6 +178,17 @@ impl Plot {
         }
         draw_lines(canvas, panel, self, bins);
     }
+}
+
+/// The height of a figure with one panel, which begins below so much: a long legend takes nothing from it, but on a slide,
+/// which has a height.
+pub(super) fn height_below(size: Size, top: f64) -> f64 {
+    let height = size.height();
+    let least = match size {
+        Size::Slide => Y_TITLE_HEIGHT + ROOM_MIN + X_AXIS_HEIGHT + 16.0,
+        _ => 0.55 * height,
+    };
+    height.max((top + least).ceil())
 }
 
 /// One panel of several: a plot, or what is said in its place.

@@ -14,6 +14,7 @@ use super::super::grouped_bars::{Bar, GroupedBars};
 use super::super::heat_map::{HeatMap, HeatMaps, HeatScale};
 use super::super::interval::{Estimate, Spread};
 use super::super::looks::Looks;
+use super::super::palette::{DARK, OTHER};
 use super::grid::{Cells, axis, cells, median, texts};
 use super::settings::{Page, Setting, axis_name, is_number, unit};
 use super::{Study, StudyCharts, drawn};
@@ -189,7 +190,8 @@ pub(super) fn paths(study: &Study<'_>, reports: &[ReportPlan], charts: &mut Stud
     };
     let settings = study.settings(&[study.roles.loss, study.roles.delay]);
     let pages = settings.pages(rated(study), 1, |_| 1);
-    let looks = Looks::of(ENDS);
+    let [end_to_end, split] = ENDS;
+    let looks = Looks::told([(end_to_end, OTHER), (split, DARK)]);
     let canvases = paths.iter().flat_map(|path| {
         let looks = &looks;
         pages.iter().map(move |page| {

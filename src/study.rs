@@ -73,8 +73,8 @@ pub use metrics::{Metric, Values};
 pub use plan::{Average, Compositions, PlannedRun, Samples, StudyPlan};
 pub use queue::QueuePoints;
 pub use reports::{
-    Cells, GridLabels, HeatMapReport, ReportColumn, ReportPlan, ReportTable, Segment, SeriesReport,
-    SplitPath,
+    Cells, GridLabels, HeatMapReport, PathSegment, ReportColumn, ReportPlan, ReportTable,
+    SeriesReport, SplitPath,
 };
 #[cfg(feature = "charts")]
 pub(crate) use reports::{LOSSES, SeriesLine, VARIANTS, means_over_bins, rate_label, seen_from};

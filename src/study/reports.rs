@@ -29,7 +29,7 @@ pub(crate) use pairs::seen_from;
 #[cfg(feature = "charts")]
 pub(crate) use series::SeriesLine;
 pub use series::SeriesReport;
-pub use split_paths::{Segment, SplitPath};
+pub use split_paths::{PathSegment, SplitPath};
 pub use utilisation_grid::GridLabels;
 
 /// The built-in reports.

@@ -14,19 +14,19 @@ const EXAMPLE: &str = "paths = [\"20ms 0% | 40ms 1%\"]";
 #[derive(Clone, Debug, PartialEq)]
 pub struct SplitPath {
     /// The segment at the sender, and that at the receiver.
-    pub segments: [Segment; 2],
+    pub segments: [PathSegment; 2],
 }
 
 /// One segment of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Segment {
+pub struct PathSegment {
     /// Its one-way delay: a value of the label of that.
     pub delay: LabelValue,
     /// Its loss: a value of the label of that.
     pub loss: LabelValue,
 }
 
-impl Segment {
+impl PathSegment {
     /// It at this rate; `None` where the labels are no numbers.
     pub(crate) fn model(
         &self,
@@ -63,7 +63,7 @@ impl SplitPath {
             if delay.ends_with('%') || !loss.ends_with('%') {
                 return Err(is_none());
             }
-            Ok(Segment {
+            Ok(PathSegment {
                 delay: (context.value)(places.delay, delay)?,
                 loss: (context.value)(places.loss, loss)?,
             })
@@ -80,7 +80,7 @@ impl SplitPath {
     /// Whether runs have the delay and the loss of both segments together, each.
     fn measured_whole(&self, places: GridLabels, context: &Context<'_>) -> Result<(), String> {
         let [first, second] = &self.segments;
-        let model = |segment: &Segment| segment.model(context.labels, places, 0.0);
+        let model = |segment: &PathSegment| segment.model(context.labels, places, 0.0);
         let Some((first, second)) = model(first).zip(model(second)) else {
             return Ok(());
         };

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::metric::split::{Composition, PathModel, SplitGrid, SplitPrediction};
 use crate::study::units::Dimension;
 use crate::study::{
-    GridLabels, LabelKind, LabelValue, Metric, ReportPlan, Segment, SplitPath, StudyRun,
+    GridLabels, LabelKind, LabelValue, Metric, PathSegment, ReportPlan, SplitPath, StudyRun,
 };
 
 use super::super::axis::Quantity;
@@ -226,10 +226,10 @@ fn bars(
     rate_bps: f64,
     cells: &Cells,
 ) -> [Bar; 2] {
-    let model = |segment: &Segment| segment.model(&study.results.labels, labels, rate_bps);
+    let model = |segment: &PathSegment| segment.model(&study.results.labels, labels, rate_bps);
     let counted = cells.iter().filter_map(|((loss, delay), values)| {
         let (delay, loss) = (delay.clone(), loss.clone());
-        Some((model(&Segment { delay, loss })?, values))
+        Some((model(&PathSegment { delay, loss })?, values))
     });
     // Their medians, and how many runs these are of.
     let [mut goodputs, mut runs] = [SplitGrid::default(), SplitGrid::default()];

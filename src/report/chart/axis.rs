@@ -1,9 +1,13 @@
 //! Axes: where ticks go, in which unit, and what they are called.
 
+mod delays;
+
 use std::ops::RangeInclusive;
 
 use crate::report::digits::to_digits;
 use crate::study::words::Thousands;
+
+pub(super) use self::delays::SPREAD;
 
 /// What an axis measures, as a ladder of units: name and size in the base unit, ascending.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -216,9 +220,6 @@ pub(super) enum Scale {
     ZeroAndLog,
 }
 
-/// Delays that spread over more than this have a log scale: the largest over the smallest.
-pub(super) const SPREAD: f64 = 50.0;
-
 /// The part of an axis between 0 and where a log scale begins.
 const ZERO: f64 = 0.08;
 
@@ -388,41 +389,6 @@ impl Axis {
             ticks,
             unit: size,
             is_chosen: false,
-        }
-    }
-
-    /// Log scale where the largest is more than [`SPREAD`] times the smallest; linear from 0 otherwise,
-    /// or from near the smallest where all are close together, as jitter is on a long path.
-    pub(super) fn for_delays(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
-        if min > 0.0 && max / min > SPREAD {
-            Self::log(quantity, min, max)
-        } else if min > 0.7 * max {
-            let margin = (max - min).max(max * 0.01) * 0.3;
-            // On either side: what lies on a rim looks cut, and of one value alone nothing else would be seen.
-            Self::linear(quantity, (min - margin).max(0.0), max + margin, ticks_max)
-        } else {
-            Self::linear(quantity, 0.0, max, ticks_max)
-        }
-    }
-
-    /// [`for_delays`](Self::for_delays), where some may be 0, as clocks are that are coarse, or less, as those are that
-    /// disagree; `values` tells which is the smallest above 0.
-    pub(super) fn for_any_delays(
-        quantity: Quantity,
-        (min, max): (f64, f64),
-        values: impl Iterator<Item = f64>,
-        ticks_max: usize,
-    ) -> Self {
-        if min > 0.0 {
-            return Self::for_delays(quantity, min, max, ticks_max);
-        }
-        // One without a length would have no scale.
-        let max = max.max(1e-9);
-        let least = values.filter(|&value| value > 0.0).reduce(f64::min);
-        let spreads = least.is_some_and(|least| max / least > SPREAD);
-        match least {
-            Some(least) if spreads && min == 0.0 => Self::log(quantity, least, max).with_zero(),
-            _ => Self::linear(quantity, min, max, ticks_max),
         }
     }
 

@@ -292,7 +292,9 @@ fn rtt_in(scenes: &[Scene<'_>], style: Style, room: Room) -> Option<Canvas> {
     let values = rows
         .bars()
         .flat_map(|bar| [bar.range.0, bar.mean.unwrap_or(0.0), bar.range.1]);
-    let x = Axis::for_any_delays(Quantity::RTT, (min, max), values, ticks(style));
+    let means = rows.bars().filter_map(|bar| bar.mean);
+    let middle = means.reduce(f64::min);
+    let x = Axis::for_ranges(Quantity::RTT, (min, max), values, middle, ticks(style));
     let legend = [
         (Swatch::Bar(RANGE), "smallest to largest".to_owned()),
         (

@@ -40,7 +40,7 @@ pub(super) fn capture_names(paths: &[&str], parts_min: usize) -> Vec<String> {
 /// The parts of a path, the last one without the suffixes of captures and compression.
 fn parts(path: &str) -> Vec<String> {
     let mut parts: Vec<String> = path
-        .split(['/', '\\'])
+        .split(std::path::is_separator)
         .filter(|part| !part.is_empty())
         .map(str::to_owned)
         .collect();
@@ -383,6 +383,9 @@ mod tests {
             (vec!["-"], vec!["-"]),
             (vec![""], vec!["capture"]),
             (vec![".pcap"], vec![".pcap"]),
+            // A byte that is no UTF-8, as names are shown.
+            #[cfg(not(windows))]
+            (vec![r"a/lat\xe9.pcap"], vec![r"lat\xe9"]),
         ] {
             assert_eq!(capture_names(&paths, 1), names, "{paths:?}");
         }

@@ -111,6 +111,16 @@ impl Plot {
         Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
     }
 
+    /// The least value that counts: all but a twentieth are above it.
+    fn middle(&self) -> Option<f64> {
+        let samples = self.lines.iter().flat_map(|line| &line.samples);
+        let mut values: Vec<f64> = samples.map(|sample| sample.value).collect();
+        let place = values.len() / 20;
+        let (_, &mut middle, _) =
+            (place < values.len()).then(|| values.select_nth_unstable_by(place, f64::total_cmp))?;
+        Some(middle)
+    }
+
     fn axis(&self, ticks_max: usize) -> Axis {
         let (min, max) = self.extent;
         match self.scale {
@@ -120,7 +130,7 @@ impl Plot {
             }
             PlotScale::Delays(quantity) => {
                 let values = self.lines.iter().flat_map(Line::values);
-                Axis::for_any_delays(quantity, self.extent, values, ticks_max)
+                Axis::for_ranges(quantity, self.extent, values, self.middle(), ticks_max)
             }
             PlotScale::Full(quantity) => Axis::linear(quantity, min, max, ticks_max),
         }

@@ -166,6 +166,22 @@ fn delays_that_spread_over_decades_get_a_log_scale() {
 }
 
 #[test]
+fn one_packet_that_met_no_queue_makes_no_log_scale() {
+    let axis_of = |(min, max): (f64, f64), middle| {
+        Axis::for_ranges(Quantity::RTT, (min, max), [min, max].into_iter(), middle, 8)
+    };
+    // 8 us, and then 15 to 40 ms in means.
+    let near = axis_of((8e-6, 0.09), Some(0.015));
+    assert_eq!((near.scale, near.min), (Scale::Linear, 0.0));
+    assert_eq!(axis_of((8e-6, 0.09), Some(0.001)).scale, Scale::Log);
+    assert_eq!(axis_of((8e-6, 0.09), None).scale, Scale::Log);
+    assert_eq!(axis_of((0.0, 0.09), Some(0.015)).scale, Scale::Linear);
+    // Where ranges are near each other nothing changes.
+    let close = axis_of((0.0500, 0.0502), Some(0.0501));
+    assert!(close.min > 0.049, "{close:?}");
+}
+
+#[test]
 fn no_range_at_all_still_makes_an_axis() {
     for axis in [
         Axis::linear(Quantity::GOODPUT, 0.0, 0.0, 8),

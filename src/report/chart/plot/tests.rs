@@ -179,3 +179,29 @@ fn counts_of_bins_beside_gaps_have_both_sides() {
         assert!(points.iter().any(|&(_, y)| y < zero - 50.0), "{points:?}");
     }
 }
+
+/// A flow whose first packet met no queue: 8 us, where means are 15 to 40 ms.
+#[test]
+fn one_sample_far_below_the_others_presses_no_line_flat() {
+    let samples = (0..100).map(|bin| {
+        let value = 0.015 + 0.025 * (bin as f64 / 99.0);
+        let low = if bin == 0 { 8e-6 } else { value - 0.002 };
+        Sample {
+            bin,
+            value,
+            range: Some((low, value + 0.01)),
+        }
+    });
+    let delays = |samples: Vec<Sample>| Plot {
+        scale: PlotScale::Delays(Quantity::RTT),
+        ..plot(samples)
+    };
+    let samples: Vec<Sample> = samples.collect();
+    assert!(!delays(samples.clone()).axis(8).is_log());
+    // A tenth of them is no exception.
+    let mut mixed = samples;
+    for sample in &mut mixed[..10] {
+        (sample.value, sample.range) = (8e-6, Some((8e-6, 8e-6)));
+    }
+    assert!(delays(mixed).axis(8).is_log());
+}

@@ -3,7 +3,6 @@
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::Step;
-use super::times::Times;
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 
@@ -62,28 +61,55 @@ impl HalfFlow {
         self.sent_data && self.una.is_none_or(|una| una < self.high) || self.waits_for_end()
     }
 
-    /// Whether what begins at `start` and passes at `at` was sent before, as an answer to data of the `peer`, and not an ACK
-    /// alone, where one of both was owed: who answers at once sends none besides, and its timer, or a probe of this packet
-    /// alone (RFC 8985 section 7.2), sends the answer again so long after. Not if the peer's last data, perhaps its
-    /// question again, passed as long before as answers take: then this may be the first answer to it.
-    pub(super) fn is_answer_again(&self, start: i64, at: CaptureTime, peer: &Times) -> bool {
-        let silence_ns = self.times.silence_ns(at);
+    /// How many of the `skipped` ids were those of ACKs, where `acks` can have been asked for, if one of these packets was the
+    /// first copy of `segment`.
+    pub(super) fn acks_beside_answer(
+        &self,
+        skipped: u16,
+        acks: u16,
+        segment: &Segment,
+        peer: &Self,
+    ) -> u16 {
+        if self.is_answer_again(segment, peer) {
+            acks.min(skipped.saturating_sub(1))
+        } else {
+            acks
+        }
+    }
+
+    /// Whether `segment` has data that was sent before, as an answer to data of the `peer`, and not an ACK alone, where one
+    /// of both was owed: who answers at once sends none besides, and its timer, or a probe of this packet alone (RFC 8985
+    /// section 7.2), sends the answer again so long after. Not if what the peer asked last, perhaps again, passed as long
+    /// before as answers take: then this may be the first answer to it.
+    fn is_answer_again(&self, segment: &Segment, peer: &Self) -> bool {
+        let silence_ns = self.times.silence_ns(segment.at);
         let upstream = &self.delays.upstream;
         // A queue that stood when the shortest was measured, the handshake's perhaps, may have drained.
         let least_ns = upstream.min_ns().unwrap_or(0) / 2;
         let answered_ns = least_ns..upstream.patience_ns().max(nearly(TIMER_NS_MIN));
-        let may_answer = peer
-            .data_at
-            .is_none_or(|asked_at| answered_ns.contains(&at.since(asked_at)));
+        let may_answer = || {
+            peer.asked_at(segment)
+                .is_none_or(|asked_at| answered_ns.contains(&segment.at.since(asked_at)))
+        };
         self.limits.answers == Answers::AtOnce
-            && start == self.high
             && self.una >= Some(self.high)
-            && self.ids.is_of_its_own()
             && silence_ns >= nearly(TIMER_NS_MIN)
             && self
                 .delays
                 .probe_ns_max()
                 .is_some_and(|most| silence_ns <= most)
-            && !may_answer
+            && !may_answer()
+    }
+
+    /// When the last data passed that the peer can have answered with `segment`, which is entered: the first copy of what
+    /// it acknowledges last, where it echoes the clock of that and not that of a repeat (RFC 7323 section 4.3).
+    fn asked_at(&self, segment: &Segment) -> Option<CaptureTime> {
+        let echoed = || {
+            let echo = segment.timestamps?.echo;
+            let last = self.copy_before(self.una? - 1)?;
+            let first = self.in_flight.first_copy(last);
+            (first.tsval == echo && last.tsval != echo).then_some(first.at)
+        };
+        echoed().or(self.times.data_at)
     }
 }

@@ -435,7 +435,8 @@ impl HalfFlow {
             echo: segment.timestamps.map(|ts| ts.echo),
             is_answered: false,
             answer: None,
-            surplus: skipped > self.timers_before(segment.at) + 1,
+            surplus: skipped > self.timers_before(segment.at) + 1
+                && self.emissions.unseen_new() > 1,
         });
     }
 

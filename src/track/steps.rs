@@ -150,12 +150,15 @@ impl HalfFlow {
                 self.emissions.on_next(segment.at, self.repair.goes_on());
             }
             Step::Ahead(skipped) => {
+                let acks = self.acks_beside_answer(skipped, acks, segment, peer);
                 let gap = self.gap(id, skipped, segment, peer, acks);
                 self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped(&gap);
             }
             Step::Early(skipped @ 1..) => {
-                let gap = self.gap(id, skipped.unsigned_abs(), segment, peer, acks);
+                let skipped = skipped.unsigned_abs();
+                let acks = self.acks_beside_answer(skipped, acks, segment, peer);
+                let gap = self.gap(id, skipped, segment, peer, acks);
                 self.ids.explain_last(gap.asked_by_syns.into());
                 self.ids.explain_last(gap.due.into());
                 self.emissions.on_skipped_early(&gap);
@@ -388,11 +391,7 @@ impl HalfFlow {
                 || self.repair.last == Last::Probe
             {
                 u16::MAX
-            } else if follows_syn
-                || skipped == 1
-                    && start
-                        .is_some_and(|start| self.is_answer_again(start, segment.at, &peer.times))
-            {
+            } else if follows_syn {
                 0
             } else {
                 self.acks_among(skipped, acks)

@@ -289,10 +289,7 @@ impl HalfFlow {
         };
         // Some take no clock older than the newest that came: that of a repeat which others overtook, which SACK reports.
         let is_overtaken = |edge: &Sent, echo: u32| {
-            self.acks.dup_run > 0
-                && self.board.echoes(echo)
-                && edge.copies > 1
-                && self.times.reported_latest > Some(edge.at)
+            edge.copies > 1 && self.board.echoes(echo) && self.times.reported_latest > Some(edge.at)
         };
         let tells = |echo: &u32| {
             edge.is_none_or(|edge| {

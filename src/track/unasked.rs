@@ -10,7 +10,7 @@ use crate::event::{Class, Reason};
 use crate::time::CaptureTime;
 
 impl Delays {
-    /// Whether the only repeat of `sent` passed before any ACK that tells of its `first` copy can have brought it about,
+    /// Whether the last repeat of `sent` passed before any ACK that tells of its `first` copy can have brought it about,
     /// and SACK, which reached as far as `highest`, had reported nothing above: had the first been lost, what was sent
     /// behind it would have been. Who repeats so soon goes by no ACK, as one that has window left and no new data to
     /// fill it with (RFC 6675 section 4, `NextSeg` (3)). Of two between which the clock was set nothing is known.
@@ -21,8 +21,7 @@ impl Delays {
         first: &EarlierCopy,
         highest: Option<i64>,
     ) -> bool {
-        sent.copies == 2
-            && sent.at.since(first.at).abs() < nearly(self.shortest_round_trip_ns())
+        sent.at.since(first.at).abs() < nearly(self.shortest_round_trip_ns())
             && highest.is_none_or(|highest| highest <= sent.start)
     }
 }

@@ -494,6 +494,9 @@ fn where_copies_pass_what_was_asked_for_or_a_timer_repeats_is_a_repeat() {
     // A duplicate ACK without SACK.
     let trace = held_up("151 B>A ack 1000", "180 A>B data 1000..2000").replace("syn", "syn bare");
     assert_eq!(class(&trace), Class::Retransmission);
+    // Without any nothing asked for it.
+    let trace = held_up("", "180 A>B data 1000..2000").replace("syn", "syn bare");
+    assert_eq!(class(&trace), Class::Duplicate);
     // With SACK it tells of nothing above what it reports.
     let trace = held_up(
         "132 A>B data 3000..4000\n151 B>A ack 1000 sack 2000..3000",

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{last_reason, opened};
+use super::{last_reason, opened, play};
 use crate::event::Reason;
 
 /// Seven packets, of which the first two and the sixth are missing; the first is asked for and repeated at 138, with id 9. What
@@ -268,4 +268,45 @@ fn what_was_sent_since_a_timer_ran_out_is_not_given_up_by_what_it_repeats_needle
     };
     assert_eq!(reason("1000..2000", 4000), Some(Reason::Fast));
     assert_eq!(reason("1000..2000", 2000), Some(Reason::Timeout));
+}
+
+#[test]
+fn what_is_written_just_before_a_timer_runs_out_leaves_it_as_it_is() {
+    // RFC 6298 section 5.1: nothing was outstanding at 91, and no duplicate ACK tells of what came later. The timer of 200 ms
+    // needs no round trip more than that.
+    let trace = opened(
+        "70 A>B data 0..1000
+         90 B>A ack 1000
+         91 A>B data 1000..2000
+         130 A>B data 2000..3000
+         270 A>B data 3000..4000
+         290 A>B data 1000..2000
+         310 B>A ack 2000",
+    );
+    for trace in [trace.replace("syn", "syn bare"), trace] {
+        assert_eq!(play(&trace).rows[4].verdict.reason, Some(Reason::Timeout));
+    }
+}
+
+#[test]
+fn what_is_repeated_twice_within_a_round_trip_was_not_asked_for() {
+    // Who has nothing new to send repeats its tail (RFC 6675 section 4, `NextSeg` (3)), before any ACK can ask for it. B
+    // answers the first copy late, by 7 ms, and the others with duplicate ACKs.
+    let repeats = |again: &str, acks: &str| {
+        let rows = play(&opened(&format!(
+            "100 A>B data 0..1000
+             120 B>A ack 1000
+             200 A>B data 1000..2000 id 2
+             {again}
+             208 A>B data 1000..2000 id 4
+             227 B>A ack 2000 id 11
+             {acks}"
+        )))
+        .rows;
+        rows.last().and_then(|row| row.verdict.reason)
+    };
+    let unneeded = Some(Reason::Unneeded);
+    assert_eq!(repeats("", "235 B>A ack 2000 id 12"), unneeded);
+    let acks = "231 B>A ack 2000 id 12\n235 B>A ack 2000 id 13";
+    assert_eq!(repeats("204 A>B data 1000..2000 id 3", acks), unneeded);
 }

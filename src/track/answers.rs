@@ -84,8 +84,7 @@ impl HalfFlow {
     fn is_answer_again(&self, segment: &Segment, peer: &Self) -> bool {
         let silence_ns = self.times.silence_ns(segment.at);
         let upstream = &self.delays.upstream;
-        // A queue that stood when the shortest was measured, the handshake's perhaps, may have drained.
-        let least_ns = upstream.min_ns().unwrap_or(0) / 2;
+        let least_ns = nearly(upstream.min_ns().unwrap_or(0));
         let answered_ns = least_ns..upstream.patience_ns().max(nearly(TIMER_NS_MIN));
         let may_answer = || {
             peer.asked_at(segment)

@@ -93,7 +93,7 @@ fn who_never_answered_at_once_may_have_acknowledged_first() {
 
 #[test]
 fn what_the_peer_has_repeated_may_be_answered_for_the_first_time() {
-    // B repeats its question, as its first copy or the answer was lost: what passes 5 ms later and more, which is half of the
+    // B repeats its question, as its first copy or the answer was lost: what passes 9 ms later and more, which is nearly the
     // way to A and back, may answer that, and id 5 was an ACK of an earlier copy. What passes sooner answers the first one.
     let answered = |repeated: u32, at: u32| {
         let seen = asked(&format!(
@@ -105,8 +105,8 @@ fn what_the_peer_has_repeated_may_be_answered_for_the_first_time() {
         seen.rows[3].verdict.class
     };
     assert_eq!(answered(390, 420), Class::New);
-    assert_eq!(answered(415, 420), Class::New);
-    assert_eq!(answered(416, 420), Class::Retransmission);
+    assert_eq!(answered(411, 420), Class::New);
+    assert_eq!(answered(412, 420), Class::Retransmission);
     // No timer of A's is so short.
     assert_eq!(answered(255, 258), Class::New);
 }

@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use super::cli::run;
 use super::support::{capture, close, shared};
+use super::udp::{MS, in_order};
+use super::wire::{Packet, pcap, tcp4};
 
 /// Bytes of IP and TCP headers with timestamps: what a data packet has besides payload.
 const HEADERS: f64 = 52.0;
@@ -287,5 +289,32 @@ fn a_base_rtt_that_no_handshake_takes_and_a_buffer_without_bdp_are_said() {
             let is_said = run.stderr.contains(message);
             assert_eq!(is_said, message == said, "{conditions}: {}", run.stderr);
         }
+    }
+}
+
+/// Two downloads of one host at once, of which the second finds the queue of the first: 5 to 30 ms, and never less than 25.
+#[test]
+fn delays_that_lack_what_a_flow_always_waited_are_said_whatever_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let flow = |port: u16, least_ms: i64| {
+        let ends = [([10, 0, 0, 1], port), ([10, 0, 0, 9], 5000)];
+        (0..400).flat_map(move |index| {
+            let (at, seq) = (5 * index * MS, 1 + 1000 * index as u32);
+            let rtt_ms = (5 + index % 26).max(least_ms);
+            let data = tcp4(ends, [seq, 1], 0x10, 1000);
+            let ack = tcp4([ends[1], ends[0]], [1, seq + 1000], 0x10, 0);
+            [Packet::ipv4(at, data), Packet::ipv4(at + rtt_ms * MS, ack)]
+        })
+    };
+    for (least_ms, is_said) in [(25, true), (5, false)] {
+        let packets = in_order(flow(443, 5).chain(flow(444, least_ms)).collect());
+        fs::write(folder.path().join("1.pcap"), pcap(packets)).unwrap();
+        let manifest = "[[runs]]\nfiles = \"{run}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = { 443 = \"bbr\", 444 = \"cubic\" }\n";
+        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        let warning =
+            "queue_delay_ns_mean counts from each flow's own smallest round-trip time, of one 25";
+        assert_eq!(run.stderr.contains(warning), is_said, "{}", run.stderr);
     }
 }

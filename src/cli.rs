@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, Watch};
-use crate::capture::CaptureSource;
+use crate::capture::{CaptureError, CaptureSource};
 use crate::report::{self, ReportError, tables, terminal};
 use crate::table::{RunTables, SegmentTable};
 
@@ -78,9 +78,10 @@ fn carry_out(plan: Plan) -> anyhow::Result<ExitStatus> {
     let (config, quiet) = (plan.config, plan.quiet);
     let analysis = analyse(plan.inputs, &config, quiet);
     terminal::report_damage(&analysis, &args::commands());
-    let mut captures = analysis.captures.iter();
-    if captures.all(is_unread) {
-        terminal::say("nothing was written: no capture could be read");
+    let captures = &analysis.captures;
+    if captures.iter().all(is_unread) {
+        let errors = captures.iter().flat_map(|capture| &capture.errors);
+        terminal::say(nothing_written(errors));
         return Ok(ExitStatus::Failed);
     }
     let write = || write(&analysis, &config, &plan.metadata, plan.outputs);
@@ -108,6 +109,15 @@ fn is_unread(capture: &CaptureAnalysis) -> bool {
     let is_begun = !capture.files.is_empty();
     let mut errors = capture.errors.iter();
     capture.records == 0 && errors.any(|error| !(is_begun && error.is_interrupted()))
+}
+
+/// What is said where nothing was read of any capture, for these reasons.
+fn nothing_written<'a>(mut errors: impl Iterator<Item = &'a CaptureError>) -> &'static str {
+    if errors.all(CaptureError::is_interrupted) {
+        "nothing was written: the run was interrupted before any packet was read"
+    } else {
+        "nothing was written: no capture could be read"
+    }
 }
 
 /// Analyses captures, and shows how far that is.
@@ -189,4 +199,27 @@ fn write(
         tables::withdraw(&table, pending)?;
     }
     writing.put_in_place()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::CaptureErrorKind;
+
+    #[test]
+    fn a_run_that_was_interrupted_is_not_said_to_have_read_what_nobody_can() {
+        let interrupted = || CaptureError::interrupted("a.pcap".into(), 0);
+        let said = nothing_written([interrupted(), interrupted()].iter());
+        assert_eq!(
+            said,
+            "nothing was written: the run was interrupted before any packet was read"
+        );
+        let damaged = CaptureError {
+            kind: CaptureErrorKind::Hole,
+            ..interrupted()
+        };
+        let errors = [interrupted(), damaged];
+        let said = nothing_written(errors.iter());
+        assert_eq!(said, "nothing was written: no capture could be read");
+    }
 }

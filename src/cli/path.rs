@@ -186,9 +186,10 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     if !args.quiet {
         super::charts::warn_of_unused(&config.names.unused_on(&analysis));
     }
-    let mut facts = analysis.hops.iter().flat_map(|hop| &hop.facts);
-    if facts.all(|facts| facts.records == 0 && !facts.errors.is_empty()) {
-        terminal::say("nothing was written: no capture could be read");
+    let facts = || analysis.hops.iter().flat_map(|hop| &hop.facts);
+    if facts().all(|facts| facts.records == 0 && !facts.errors.is_empty()) {
+        let errors = facts().flat_map(|facts| &facts.errors);
+        terminal::say(super::nothing_written(errors));
         return Ok(ExitStatus::Failed);
     }
     let write = || outputs.write(&analysis, &config, args);

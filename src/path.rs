@@ -58,6 +58,7 @@ mod matcher;
 mod names;
 mod offload;
 mod others;
+mod overtaken;
 mod probe;
 mod queue;
 mod rules;
@@ -82,7 +83,7 @@ pub use fates::{FateIter, Fates, Outcome, PacketFate};
 pub use feed::{Point, PointFacts};
 pub use flows::{FlowBin, PathFlow};
 pub use gaps::{CaptureGap, GapKind};
-pub use limit::QueueLimit;
+pub use limit::{DROPS_MIN, QueueLimit};
 pub use link::{Link, TapPlace};
 pub use losses::{DropCause, DropPattern, DroppedPacket, Episode};
 pub use queue::{Amount, QueueBin};
@@ -352,7 +353,10 @@ impl Hop {
             (self.clock_is_fixed(), "clocks_corrected"),
             (self.clock_is_set(), "clock_set"),
             (one_way, "one_way"),
-            (any(|facts| facts.super_segments), "super_segments"),
+            (
+                any(|facts| facts.super_segments + facts.whole_frames),
+                "super_segments",
+            ),
             (any(|facts| facts.headers_cut + facts.untold), "headers_cut"),
             (any(|facts| facts.clock_steps_back), "clock_steps_back"),
             (self.negative_delays().is_some(), "negative_delays"),

@@ -10,7 +10,9 @@ use super::fates::{Fates, Outcome, PacketFate};
 use super::flows::PathFlow;
 use super::gaps::{CaptureGap, Gaps, PointParts};
 use super::held::{self, Held};
+use super::link::Passed;
 use super::losses::{DropCause, DroppedPacket};
+use super::overtaken;
 use super::probe::TOLERANCE_NS;
 use super::queue::Amount;
 use super::sighting::FlowKey;
@@ -26,6 +28,8 @@ pub(super) struct Known {
     pub(super) headings: Vec<Option<Heading>>,
     /// Whether each point has packets that the other one did not capture.
     pub(super) unseen: [bool; 2],
+    /// Whether one of the captures is of Ethernet.
+    pub(super) is_ethernet: bool,
     /// Which of them are asked for: those that a filter keeps at either point.
     pub(super) asked_for: Vec<bool>,
     /// Times of the first and the last packet of each point, by its own clock.
@@ -69,6 +73,8 @@ pub(super) struct Account<'a> {
     only: Option<Heading>,
     /// When dropped packets left, of the next notes of what was seen at one point alone.
     held: std::vec::IntoIter<Option<i64>>,
+    /// Of the next notes of packets that were overtaken, who overtook them.
+    overtaken: std::vec::IntoIter<Passed>,
     beginnings: Beginnings,
 }
 
@@ -116,6 +122,7 @@ impl<'a> Account<'a> {
             early_packets: 0,
             only: None,
             held: Vec::new().into_iter(),
+            overtaken: Vec::new().into_iter(),
             beginnings: Beginnings::default(),
         }
     }
@@ -175,6 +182,8 @@ impl<'a> Account<'a> {
         starts.sort_unstable();
         self.ways[heading as usize].leave_out(unseen);
         let (headings, calibration) = (&known.headings, &self.calibration);
+        self.overtaken =
+            overtaken::find(spool, &known.headings, &self.calibration, heading).into_iter();
         self.beginnings = Beginnings::find(starts, spool, headings, calibration, heading);
     }
 
@@ -246,10 +255,11 @@ impl<'a> Account<'a> {
 
     fn note_passed(&mut self, note: &Note, heading: Heading, known: &Known) {
         let passed = self.calibration.passed(note);
-        let left = self.ways[heading as usize].pass(note.ip_len, passed);
+        let is_overtaken = note.has.has(Signs::OVERTAKEN);
+        let overtaker = is_overtaken.then(|| self.overtaken.next()).flatten();
+        let left = self.ways[heading as usize].pass(note.ip_len, passed, overtaker);
         let delay = passed.left_at.saturating_sub(passed.at);
         let waited = left.map(|left| left.saturating_sub(passed.at));
-        let is_overtaken = note.has.has(Signs::OVERTAKEN);
         let way = &mut self.ways[heading as usize];
         way.see_order(note.flow, passed.left_at, is_overtaken);
         let bin = self.bin_of(passed.at);
@@ -309,6 +319,7 @@ impl<'a> Account<'a> {
             frame: note.frame,
             ip_len: note.ip_len,
             found: Amount::default(),
+            with_it: Amount::default(),
             run_before: 0,
             uncertain,
             cause: DropCause::default(),
@@ -418,6 +429,7 @@ impl<'a> Account<'a> {
         let ways = self.ways.map(|mut maker| {
             let forward = maker.heading() == Heading::Forward;
             let limit = self.config.limit.filter(|_| forward);
+            maker.is_ethernet = known.is_ethernet;
             maker.is_incomplete = known.unseen[Side::entry(maker.heading()) as usize];
             maker.finish(limit, &mut flows)
         });

@@ -17,7 +17,8 @@ use super::sighting::{FlowKey, Print, Sighting, usual_checksum};
 use super::unseen::Unseen;
 use crate::analyze::Watch;
 use crate::capture::{
-    CaptureError, CaptureReader, CaptureSource, FileFacts, Io, ReadOptions, Window, display_name,
+    CaptureError, CaptureReader, CaptureSource, FileFacts, Io, LinkType, ReadOptions, Window,
+    display_name,
 };
 use crate::decode::{DecodeOptions, Segment, usual};
 
@@ -59,6 +60,9 @@ pub struct PointFacts {
     pub packets: u64,
     /// Frames that held several packets (offload).
     pub super_segments: u64,
+    /// Frames of TCP that are larger than any packet, of which nothing tells how large those in them are: each counts as
+    /// one.
+    pub whole_frames: u64,
     /// Packets whose TCP header the snap length cut.
     pub headers_cut: u64,
     /// Packets without an IP id whose headers the snap length cut so short that they all look alike: they were left
@@ -81,6 +85,8 @@ pub struct PointFacts {
     pub files: Vec<FileFacts>,
     /// Times in which it saw nothing of what the other point of the hop saw, in order: 64 at most.
     pub gaps: Vec<CaptureGap>,
+    /// Whether records of it are of Ethernet.
+    pub(super) is_ethernet: bool,
     /// Checksums of UDP that senders left to their cards.
     pub(super) udp: UdpTally,
     /// Packets of which the snap length cut so much that strict rules do not find them.
@@ -396,6 +402,7 @@ impl<'a> Feed<'a> {
             fresh.records += 1;
             let mut record = self.window.record(self.next);
             record.frame += self.frames_before;
+            fresh.is_ethernet |= record.link == LinkType::ETHERNET;
             self.next += 1;
             if let Some(segment) = &usual(&record, record.frame) {
                 self.add_usual(segment, usual_checksum(&record), batch, &mut fresh);
@@ -435,6 +442,7 @@ impl<'a> Feed<'a> {
         known.sizes.see(segment);
         fresh.see(segment.at.as_ns(), segment.header_cut);
         fresh.packets += 1;
+        fresh.whole_frames += u64::from(segment.ip_len > JUMBO_LEN);
         let sighting = Sighting::of_usual(segment, checksum, &key, flow, known.rules);
         batch.sightings.push(sighting);
     }
@@ -468,6 +476,8 @@ impl<'a> Feed<'a> {
             batch.sightings.push(Sighting::of(&part, flow, rules));
         }
         fresh.super_segments += u64::from(parts > 1);
+        let len = print.segment().map_or(0, |segment| segment.ip_len);
+        fresh.whole_frames += u64::from(parts == 1 && len > JUMBO_LEN);
     }
 }
 
@@ -489,8 +499,10 @@ impl PointFacts {
     /// Adds what another window says.
     fn add(&mut self, fresh: &Self) {
         self.records += fresh.records;
+        self.is_ethernet |= fresh.is_ethernet;
         self.packets += fresh.packets;
         self.super_segments += fresh.super_segments;
+        self.whole_frames += fresh.whole_frames;
         self.headers_cut += fresh.headers_cut;
         self.untold += fresh.untold;
         self.clock_steps_back += fresh.clock_steps_back;
@@ -553,6 +565,9 @@ const FLOWS_MAX: usize = 1 << 20;
 /// Sightings from which on a batch is sent: enough that waking who walks does not count, and few
 /// enough to be in the cache when they are walked.
 const BATCH: usize = 1 << 13;
+
+/// No IP packet of a link is longer, in bytes: jumbo frames have up to so many.
+const JUMBO_LEN: u32 = 9216;
 
 /// Sightings from which on no more of a window is added: frames of offload are many packets each, and a window has
 /// tens of thousands.

@@ -18,16 +18,16 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// Whether a packet of `ip_len` bytes has no room beside what it `found`, in a queue that adds a `header` to each.
+    /// Whether a packet has no room beside what it found, in a queue that adds a `header` to each.
     /// Stamps of the two points and of what happens between them differ by a little, so one packet less is full too.
-    pub(super) fn is_reached(self, found: Amount, ip_len: u32, header: u64) -> bool {
+    pub(super) fn is_reached(self, drop: &DroppedPacket, header: u64) -> bool {
         match self {
-            Self::Packets(limit) => found.packets + 1 >= limit,
+            Self::Packets(limit) => drop.found.packets + drop.with_it.packets + 1 >= limit,
             Self::Bytes(limit) => {
                 // Of a frame of offload the headers of each of its packets count, which nobody sees.
-                let is_frame = u64::from(ip_len) > PACKET_BYTES;
+                let is_frame = u64::from(drop.ip_len) > PACKET_BYTES;
                 let unseen = if is_frame { limit / FRAME_HEADERS } else { 0 };
-                with_packet(found, ip_len, header) + PACKET_BYTES + unseen > limit
+                with_drop(drop, header) + PACKET_BYTES + unseen > limit
             }
         }
     }
@@ -36,10 +36,9 @@ impl QueueLimit {
     /// the two points differ from what the queue sees.
     #[must_use]
     pub fn is_contradicted_by(self, held: Amount) -> bool {
-        let more = |limit: u64, few: u64| limit.saturating_add(limit / 10).saturating_add(few);
         match self {
-            Self::Packets(limit) => held.packets > more(limit, 2),
-            Self::Bytes(limit) => held.bytes > more(limit, 2 * PACKET_BYTES),
+            Self::Packets(limit) => held.packets > clearly_more(limit, 2),
+            Self::Bytes(limit) => held.bytes > clearly_more(limit, 2 * PACKET_BYTES),
         }
     }
 
@@ -54,6 +53,16 @@ impl QueueLimit {
         }
     }
 
+    /// A limit of bytes that drops show is no less than what waited: that, where it is less than a packet more.
+    pub(super) fn with_what_waited(self, held: Amount) -> Self {
+        match self {
+            Self::Bytes(limit) if (limit..limit + PACKET_BYTES).contains(&held.bytes) => {
+                Self::Bytes(held.bytes)
+            }
+            other => other,
+        }
+    }
+
     /// Part of the limit that `packets` or `bytes` fill; 1 is full.
     #[must_use]
     pub fn share(self, packets: f64, bytes: f64) -> Option<f64> {
@@ -62,6 +71,11 @@ impl QueueLimit {
             Self::Bytes(limit) => (limit > 0).then(|| bytes / limit as f64),
         }
     }
+}
+
+/// What is more than a limit though stamps of the two points differ from what the queue sees: a tenth and a few.
+fn clearly_more(limit: u64, few: u64) -> u64 {
+    limit.saturating_add(limit / 10).saturating_add(few)
 }
 
 /// How many packets that passed found so many waiting, and how many made so many bytes of them, in steps of
@@ -103,27 +117,65 @@ fn with_packet(found: Amount, ip_len: u32, header: u64) -> u64 {
     (found.with_headers(header).bytes).saturating_add(u64::from(ip_len) + header)
 }
 
+/// The same of a packet that was dropped, with what was dropped of its frame.
+fn with_drop(drop: &DroppedPacket, header: u64) -> u64 {
+    with_packet(drop.found, drop.ip_len, header) + drop.with_it.with_headers(header).bytes
+}
+
 #[inline]
 fn steps(bytes: u64) -> u64 {
     (bytes / STEP_BYTES).min(STEPS_MAX)
 }
 
+/// Where a header stands among those that explain drops as well: that of Ethernet comes first where one of the captures
+/// `is_ethernet`, as packets of one size tell hardly anything and what a host counts for its link is that; then the smallest.
+fn rank(header: u64, is_ethernet: bool) -> (bool, u64) {
+    (is_ethernet && header != ETHERNET, header)
+}
+
+/// Whether a limit that is given stands though clearly more waited once: less than a quarter as many packets passed that
+/// found so much as were dropped at it. A link that paused for a moment, and sent what it owed then, makes them.
+pub(super) fn stands(
+    limit: QueueLimit,
+    header: u64,
+    drops: &[DroppedPacket],
+    passed: &FoundByPassed,
+) -> bool {
+    let beyond = match limit {
+        QueueLimit::Packets(limit) => passed.above(clearly_more(limit, 2)),
+        QueueLimit::Bytes(limit) => {
+            let of_header = HEADERS.iter().position(|&of| of == header);
+            let passed = of_header.map_or(&[][..], |of_header| &passed.bytes[of_header]);
+            let steps = steps(clearly_more(limit, 2 * PACKET_BYTES));
+            passed.iter().skip(steps as usize + 1).sum()
+        }
+    };
+    // A queue may be full at every drop though it holds far more than this, but then packets pass beyond.
+    beyond * 4 < found_full(drops, limit, header) as u64
+}
+
 /// The header of those that queues add to each packet under which a limit of bytes that is known tells best which
-/// packets were dropped: of these the fewest would have had room, and of those that passed the fewest would not. The
-/// smallest of several, so none where packets of one size tell nothing.
-pub(super) fn header_of(limit: QueueLimit, drops: &[DroppedPacket], passed: &FoundByPassed) -> u64 {
+/// packets were dropped: of these the fewest would have had room, and of those that passed the fewest would not. Of
+/// several the first by [`rank`].
+pub(super) fn header_of(
+    limit: QueueLimit,
+    drops: &[DroppedPacket],
+    passed: &FoundByPassed,
+    is_ethernet: bool,
+) -> u64 {
     let QueueLimit::Bytes(limit) = limit else {
         return 0;
     };
     let wrong_of = |header: u64, passed: &[u64]| -> u64 {
-        let fits = |drop: &&DroppedPacket| with_packet(drop.found, drop.ip_len, header) <= limit;
+        let fits = |drop: &&DroppedPacket| with_drop(drop, header) <= limit;
         let dropped = drops.iter().filter(fits).count() as u64;
         let beyond = passed.iter().skip(steps(limit) as usize + 1);
         dropped + beyond.sum::<u64>()
     };
     let wrong = HEADERS.into_iter().zip(&passed.bytes);
     let wrong = wrong.map(|(header, passed)| (wrong_of(header, passed), header));
-    wrong.min().map_or(0, |(_, header)| header)
+    let least = wrong.min_by_key(|&(wrong, header)| (wrong, rank(header, is_ethernet)));
+    least.map_or(0, |(_, header)| header)
 }
 
 /// The limit that drops show, and the header that the queue adds to each packet.
@@ -133,6 +185,7 @@ pub(super) fn header_of(limit: QueueLimit, drops: &[DroppedPacket], passed: &Fou
 pub(super) fn shown_limit(
     drops: &[DroppedPacket],
     passed: &FoundByPassed,
+    is_ethernet: bool,
 ) -> Option<(QueueLimit, u64)> {
     let drops_told = |of: &dyn Fn(&DroppedPacket) -> u64, passed: &[u64]| {
         told_apart(drops.iter().filter(|drop| has_waited(drop)).map(of), passed)
@@ -141,9 +194,9 @@ pub(super) fn shown_limit(
     let by_bytes = HEADERS.into_iter().zip(&passed.bytes);
     let by_bytes = by_bytes.map(|(header, passed)| {
         let told = drops_told(&|drop| steps_of(drop, header), passed);
-        (told, Reverse(header))
+        (told, Reverse(rank(header, is_ethernet)))
     });
-    let (by_bytes, Reverse(header)) = by_bytes.max()?;
+    let (by_bytes, Reverse((_, header))) = by_bytes.max()?;
     let waited = drops.iter().filter(|drop| has_waited(drop)).count() as u64;
     let few = DROPS_MIN as u64;
     let clearly = by_bytes > by_packets + by_bytes / 8 + few
@@ -165,12 +218,59 @@ pub(super) fn shown_limit(
     Some((limit, header))
 }
 
+/// Whether more than half of the drops were before the queue was full, whatever it holds: nothing waited, or of packets
+/// that passed four times as many found clearly more as were dropped at so much or more.
+///
+/// Not where more than half found as many to within a packet, as drops at random do not: what passed beyond waited for
+/// something else, as for a link that stood still behind the queue.
+pub(super) fn shows_early(drops: &[DroppedPacket], passed: &FoundByPassed) -> bool {
+    let usual = usual(drops.iter().map(packets_of)).filter(|&packets| packets >= LIMIT_MIN);
+    let is_near = |drop: &DroppedPacket| {
+        usual.is_some_and(|packets| drop.found.packets.abs_diff(packets) <= 1)
+    };
+    let agree = drops.iter().filter(|drop| is_near(drop)).count();
+    if agree >= DROPS_MIN && agree * 2 > drops.len() {
+        return false;
+    }
+    let mut found: Vec<u64> = drops.iter().map(packets_of).collect();
+    found.sort_unstable();
+    let (packets, bytes) = (Above::of(&passed.packets), Above::of(&passed.bytes[0]));
+    let is_early = |drop: &&DroppedPacket| {
+        let as_much = found.len() - found.partition_point(|&packets| packets < packets_of(drop));
+        let in_packets = packets.above(clearly_more(drop.found.packets, 2));
+        let in_bytes = bytes.above(steps(clearly_more(with_drop(drop, 0), 2 * PACKET_BYTES)));
+        drop.found.packets == 0 || in_packets.min(in_bytes) >= 4 * as_much as u64
+    };
+    drops.iter().filter(is_early).count() * 2 > drops.len()
+}
+
+/// How many passed with each value or more, by the value.
+struct Above(Vec<u64>);
+
+impl Above {
+    /// Given how many passed by their values.
+    fn of(passed: &[u64]) -> Self {
+        let mut sums: Vec<u64> = passed.to_vec();
+        let mut sum = 0;
+        for count in sums.iter_mut().rev() {
+            sum += *count;
+            *count = sum;
+        }
+        Self(sums)
+    }
+
+    /// How many passed with more than this.
+    fn above(&self, value: u64) -> u64 {
+        self.0.get(value as usize + 1).copied().unwrap_or(0)
+    }
+}
+
 fn packets_of(drop: &DroppedPacket) -> u64 {
     drop.found.packets
 }
 
 fn steps_of(drop: &DroppedPacket, header: u64) -> u64 {
-    steps(with_packet(drop.found, drop.ip_len, header))
+    steps(with_drop(drop, header))
 }
 
 /// Whether so much waited that it may have been what a queue holds.
@@ -299,7 +399,7 @@ pub(super) fn nearly_all_found_full(
 
 /// How many drops found no room.
 fn found_full(drops: &[DroppedPacket], limit: QueueLimit, header: u64) -> usize {
-    let full = |drop: &&DroppedPacket| limit.is_reached(drop.found, drop.ip_len, header);
+    let full = |drop: &&DroppedPacket| limit.is_reached(drop, header);
     drops.iter().filter(full).count()
 }
 
@@ -318,12 +418,13 @@ fn usual(values: impl Iterator<Item = u64>) -> Option<u64> {
 
 /// Bytes that queues add to those of IP: none; the header of PPP, as simulators have it; that of Ethernet, as Linux
 /// counts, also with a VLAN tag.
-const HEADERS: [u64; 4] = [0, 2, 14, 18];
+const HEADERS: [u64; 4] = [0, 2, ETHERNET, 18];
+const ETHERNET: u64 = 14;
 const PACKET_BYTES: u64 = FULL_PACKET_LEN as u64;
 /// Of the bytes of frames of offload so many-th are headers that are not in them: 66 beside 1448.
 const FRAME_HEADERS: u64 = 20;
-/// Drops from which on a limit is believed to be one.
-pub(super) const DROPS_MIN: usize = 3;
+/// Drops from which on a limit is believed to be one: fewer show none.
+pub const DROPS_MIN: usize = 3;
 /// Packets from which on a limit is believed to be one: fewer wait by chance.
 const LIMIT_MIN: u64 = 3;
 /// Drops beyond what passes that are no chance, however many others there are.

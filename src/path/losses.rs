@@ -18,6 +18,8 @@ pub struct DroppedPacket {
     pub ip_len: u32,
     /// What it found waiting.
     pub found: Amount,
+    /// What else was dropped of its frame of offload: all of that needed room at once.
+    pub with_it: Amount,
     /// Drops in a row before it, without a packet between them that passed.
     pub run_before: u64,
     /// A packet like it passed, and it may be that one that was dropped.
@@ -98,11 +100,37 @@ pub struct Episode {
     pub flows: Vec<(u32, u64)>,
 }
 
+/// Adds a drop to those before it, and to each of its frame the others, unless another packet passed that came in then:
+/// a frame that passes in part is taken packet by packet.
+pub(super) fn add(drops: &mut Vec<DroppedPacket>, mut drop: DroppedPacket, passed_at: i64) {
+    let of = |drop: &DroppedPacket| (drop.frame, drop.at_ns, drop.flow);
+    let frame = of(&drop);
+    if passed_at != drop.at_ns {
+        for other in drops
+            .iter_mut()
+            .rev()
+            .take_while(|other| of(other) == frame)
+        {
+            drop.with_it.add(other.ip_len);
+            other.with_it.add(drop.ip_len);
+        }
+    }
+    drops.push(drop);
+}
+
+/// A packet passed that came in at this time: what was dropped of its frame was dropped by itself.
+pub(super) fn pass(drops: &mut [DroppedPacket], at: i64) {
+    let is_beside = |drop: &&mut DroppedPacket| drop.at_ns == at && drop.with_it.packets > 0;
+    for drop in drops.iter_mut().rev().take_while(is_beside) {
+        drop.with_it = Amount::default();
+    }
+}
+
 /// Tells causes of all drops of one way, by the limit of a queue that adds a `header` to each packet.
 pub(super) fn judge(drops: &mut [DroppedPacket], limit: Option<QueueLimit>, header: u64) {
     for drop in drops {
         drop.cause = match limit {
-            Some(limit) if limit.is_reached(drop.found, drop.ip_len, header) => DropCause::Full,
+            Some(limit) if limit.is_reached(drop, header) => DropCause::Full,
             _ if drop.found.packets == 0 => DropCause::Idle,
             _ => DropCause::Early,
         };
@@ -150,7 +178,7 @@ pub(super) fn episodes(drops: &[DroppedPacket], pause_ns: i64) -> Vec<Episode> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limit::{FoundByPassed, header_of, shown_limit};
+    use super::super::limit::{FoundByPassed, header_of, shown_limit, shows_early};
     use super::*;
 
     fn drop(at_ns: i64, flow: u32, packets: u64) -> DroppedPacket {
@@ -163,6 +191,7 @@ mod tests {
                 packets,
                 bytes: packets * 1500,
             },
+            with_it: Amount::default(),
             run_before: 0,
             uncertain: false,
             cause: DropCause::default(),
@@ -171,7 +200,7 @@ mod tests {
 
     /// Causes by the limit that the drops show.
     fn judged(drops: &mut [DroppedPacket], passed: &FoundByPassed) -> Option<QueueLimit> {
-        let (limit, header) = shown_limit(drops, passed).unzip();
+        let (limit, header) = shown_limit(drops, passed, false).unzip();
         judge(drops, limit, header.unwrap_or(0));
         limit
     }
@@ -215,8 +244,46 @@ mod tests {
     #[test]
     fn what_other_packets_passed_with_is_no_limit() {
         let mut drops = [drop(1, 0, 10), drop(2, 0, 10), drop(3, 0, 10)];
-        assert_eq!(judged(&mut drops, &passed(&[10, 11, 12, 13])), None);
-        assert_eq!(pattern(&drops), Some(DropPattern::Early));
+        let passed = passed(&[10, 11, 12, 13]);
+        assert_eq!(judged(&mut drops, &passed), None);
+        assert!(!shows_early(&drops, &passed));
+    }
+
+    /// A queue of 60 packets whose drops find up to 66 by the stamps, and which packets pass that do: nothing shows that
+    /// it was not full. Drops at random are where fewer waited than packets passed beside.
+    #[test]
+    fn drops_are_early_where_enough_packets_passed_beyond_them() {
+        let at = |found: &[u64]| -> Vec<DroppedPacket> {
+            found.iter().map(|&packets| drop(1, 0, packets)).collect()
+        };
+        let all: Vec<u64> = (0..=65).cycle().take(1000).collect();
+        let full = [&[60; 34][..], &[62; 12], &[63; 11], &[66; 2]].concat();
+        assert!(!shows_early(&at(&full), &passed(&all)));
+        let random = [3, 12, 20, 33, 41, 50, 64];
+        assert!(shows_early(&at(&random), &passed(&all)));
+        assert!(!shows_early(&at(&random), &passed(&[65; 3])));
+        assert!(shows_early(&at(&[0, 0, 60]), &passed(&[])));
+        // No more than half of them are.
+        assert!(!shows_early(
+            &at(&[&full[..40], &random].concat()),
+            &passed(&all)
+        ));
+        // A tenth and two packets more; and more bytes, which small ones are not.
+        assert!(!shows_early(&at(&[38, 40, 42]), &passed(&[46; 100])));
+        assert!(shows_early(&at(&[38, 40, 42]), &passed(&[47; 100])));
+        let mut small = FoundByPassed::default();
+        for _ in 0..100 {
+            let (packets, bytes) = (47, 47 * 60);
+            small.add(Amount { packets, bytes }, 60);
+        }
+        assert!(!shows_early(&at(&[38, 40, 42]), &small));
+    }
+
+    /// Nine packets are dropped at 300, and forty pass that wait for a link that stands still behind the queue.
+    #[test]
+    fn drops_that_agree_are_not_early_though_more_waited_elsewhere() {
+        let drops: Vec<DroppedPacket> = (0..9).map(|at| drop(at, 0, 300)).collect();
+        assert!(!shows_early(&drops, &passed(&[371; 40])));
     }
 
     #[test]
@@ -284,12 +351,12 @@ mod tests {
 
     #[test]
     fn the_drops_show_which_header_a_queue_counts_with_each_packet() {
-        for header in [0, 14] {
+        for (header, is_ethernet) in [(0, false), (14, false), (0, true), (14, true)] {
             let (mut drops, passed) = of_three_sizes(header);
             assert!(drops.len() > 1000);
             let given = QueueLimit::Bytes(60_000);
-            assert_eq!(header_of(given, &drops, &passed), header);
-            let shown = shown_limit(&drops, &passed);
+            assert_eq!(header_of(given, &drops, &passed, is_ethernet), header);
+            let shown = shown_limit(&drops, &passed, is_ethernet);
             assert!(
                 matches!(shown, Some((QueueLimit::Bytes(59_900..=60_000), found)) if found == header),
                 "{shown:?}"
@@ -299,8 +366,23 @@ mod tests {
         }
         // Drops at random, where nothing came near a limit, tell of no header.
         let (drops, passed) = (vec![drop(0, 0, 20)], passed(&[10, 20]));
-        assert_eq!(header_of(QueueLimit::Bytes(60_000), &drops, &passed), 0);
-        assert_eq!(header_of(QueueLimit::Packets(20), &drops, &passed), 0);
+        assert_eq!(
+            header_of(QueueLimit::Bytes(60_000), &drops, &passed, false),
+            0
+        );
+        assert_eq!(
+            header_of(QueueLimit::Packets(20), &drops, &passed, false),
+            0
+        );
+    }
+
+    /// Of packets of one size 39 wait, and another one has no room in 60 kB with any header.
+    #[test]
+    fn of_headers_that_explain_as_much_a_capture_of_ethernet_has_its_own() {
+        let drops: Vec<DroppedPacket> = (0..10).map(|at| drop(at, 0, 39)).collect();
+        let (given, passed) = (QueueLimit::Bytes(60_000), passed(&[38; 50]));
+        assert_eq!(header_of(given, &drops, &passed, true), 14);
+        assert_eq!(header_of(given, &drops, &passed, false), 2);
     }
 
     /// Most drops find 20 packets, others fewer that are larger, and others little: passed is what is smaller.
@@ -353,12 +435,62 @@ mod tests {
         assert!(drops.iter().all(|drop| drop.cause == DropCause::Full));
     }
 
+    /// A frame of four packets is dropped at a queue of 60 kB that holds 54 and counts 14 bytes more of each, and one of
+    /// another.
+    #[test]
+    fn all_of_a_frame_needs_room_at_once() {
+        let dropped = |passed_at| {
+            let mut drops = Vec::new();
+            for frame in [0, 0, 0, 0, 7] {
+                let piece = DroppedPacket {
+                    frame,
+                    ..drop(1, 0, 36)
+                };
+                add(&mut drops, piece, passed_at);
+            }
+            drops
+        };
+        let mut drops = dropped(0);
+        let with_it = |drop: &DroppedPacket| (drop.with_it.packets, drop.with_it.bytes);
+        assert_eq!(
+            drops.iter().map(with_it).collect::<Vec<_>>(),
+            [(3, 4500), (3, 4500), (3, 4500), (3, 4500), (0, 0)]
+        );
+        judge(&mut drops, Some(QueueLimit::Bytes(60_000)), 14);
+        let causes: Vec<DropCause> = drops.iter().map(|drop| drop.cause).collect();
+        assert_eq!(causes[..4], [DropCause::Full; 4]);
+        assert_eq!(causes[4], DropCause::Early);
+        // Where one of its packets passes, before or behind them, each is taken for itself.
+        assert!(dropped(1).iter().all(|drop| with_it(drop) == (0, 0)));
+        drops.pop();
+        pass(&mut drops, 1);
+        assert!(drops.iter().all(|drop| with_it(drop) == (0, 0)));
+    }
+
+    #[test]
+    fn a_limit_of_bytes_that_drops_show_is_no_less_than_what_waited() {
+        let limit =
+            |shown: QueueLimit, bytes| shown.with_what_waited(Amount { packets: 40, bytes });
+        let bytes = QueueLimit::Bytes;
+        assert_eq!(limit(bytes(59_000), 59_060), bytes(59_060));
+        assert_eq!(limit(bytes(59_000), 58_000), bytes(59_000));
+        // A packet more is a stamp that was late.
+        assert_eq!(limit(bytes(59_000), 60_500), bytes(59_000));
+        let packets = QueueLimit::Packets(39);
+        assert_eq!(limit(packets, 60_000), packets);
+    }
+
     /// The headers of the packets of a frame of offload are not seen.
     #[test]
     fn a_frame_of_offload_has_no_room_where_its_headers_have_none() {
         let is_full = |bytes: u64, ip_len| {
             let found = Amount { packets: 3, bytes };
-            QueueLimit::Bytes(60_000).is_reached(found, ip_len, 14)
+            let frame = DroppedPacket {
+                ip_len,
+                found,
+                ..drop(0, 0, 0)
+            };
+            QueueLimit::Bytes(60_000).is_reached(&frame, 14)
         };
         // A packet more is 1500 bytes, and a twentieth of the limit 3000.
         assert!(!is_full(56_900, 1500) && is_full(57_000, 1500));

@@ -105,11 +105,12 @@ pub(super) fn pieces(sizes: &HashMap<FlowKey, [Sizes; 2]>) -> HashMap<FlowKey, P
     let pieces = |(&flow, of_flow): (&FlowKey, &[Sizes; 2])| {
         let [one, other] = of_flow.map(|sizes| sizes.len_max);
         let (small, large) = (one.min(other), one.max(other));
-        let is_merged = large > small && large > FULL_PACKET_LEN;
         let taken = sizes.get(&flow.reversed()).into_iter().flatten();
         let mss = taken.filter_map(|sizes| sizes.mss).min();
         let headers_len = HEADERS_LEN[usize::from(flow.src.v4_address().is_none())];
         let allowed = mss.map_or(u32::MAX, |mss| u32::from(mss) + headers_len);
+        // Where both points have the same frames, only what the receiver takes tells that they are no packets.
+        let is_merged = large > FULL_PACKET_LEN && (large > small || allowed <= FULL_PACKET_LEN);
         let ids_count = of_flow.iter().any(|sizes| sizes.ids_differ);
         let cut_at = |packet_len| {
             let pieces = Pieces {
@@ -214,8 +215,10 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_are_alike_are_not_taken_apart() {
-        assert_eq!(packet_len([14_532, 14_532], Some(1460)), None);
+    fn frames_that_are_alike_are_taken_apart_where_the_receiver_takes_less() {
+        assert_eq!(packet_len([14_532, 14_532], Some(1460)), Some(1500));
+        assert_eq!(packet_len([8960, 8960], Some(8920)), None);
+        assert_eq!(packet_len([14_532, 14_532], None), None);
         assert_eq!(packet_len([1500, 1500], Some(1460)), None);
         assert_eq!(packet_len([1200, 600], Some(1460)), None);
         assert_eq!(packet_len([2948, 0], Some(1460)), None);

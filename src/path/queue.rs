@@ -13,7 +13,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    fn add(&mut self, bytes: u32) {
+    pub(super) fn add(&mut self, bytes: u32) {
         self.packets += 1;
         self.bytes += u64::from(bytes);
     }

@@ -138,6 +138,7 @@ pub(super) struct Spool {
     ways: [Lane; 2],
     blocks_max: usize,
     lost: u64,
+    overtaken: u64,
     left_out: HashSet<u32, FixedState>,
 }
 
@@ -194,11 +195,17 @@ impl Spool {
             None => self.ways.iter_mut().for_each(|lane| lane.add(note)),
         }
         self.lost += u64::from(note.kind == Kind::Lost);
+        self.overtaken += u64::from(note.has.has(Signs::OVERTAKEN));
     }
 
     /// How many packets were lost.
     pub(super) fn lost(&self) -> u64 {
         self.lost
+    }
+
+    /// How many packets were overtaken by one of their flow.
+    pub(super) fn overtaken(&self) -> u64 {
+        self.overtaken
     }
 
     /// Leaves out these flows, of which it is not known which way they go; how many packets that are.

@@ -522,6 +522,7 @@ impl<'a> Walk<'a> {
         for (point, facts) in Side::BOTH.into_iter().zip(&mut facts) {
             facts.gaps = self.known.gaps.of_point(point).cloned().collect();
         }
+        self.known.is_ethernet = facts.iter().any(|facts| facts.is_ethernet);
         Walked {
             facts,
             accounted: account.finish(&self.known),

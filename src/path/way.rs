@@ -38,6 +38,9 @@ pub struct Way {
     pub header_bytes: u64,
     /// Drops in the order they came in.
     pub drops: Vec<DroppedPacket>,
+    /// More than half of the drops were not at a full queue, whatever it holds: nothing waited, or enough packets
+    /// passed that found clearly more.
+    pub early_is_shown: bool,
     /// Drops in groups.
     pub episodes: Vec<Episode>,
     /// The queue drops what it had taken, when its turn comes: until then it counts as waiting.
@@ -233,18 +236,15 @@ impl Way {
         metric::rate_bps(most, window_ns)
     }
 
-    /// Whether nobody knows what the queue holds at most: it was not said, and there are too few drops to show it, or
-    /// several queues; or more waited than is known.
-    fn limit_is_open(&self) -> bool {
-        self.is_incomplete
-            || self.limit.is_none() && (self.drops.len() < limit::DROPS_MIN || self.several_queues)
-    }
-
-    /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known.
+    /// Whether nobody knows if the queue was full when packets were dropped: some waited, and its limit is not known, nor
+    /// do the drops show what they were without it; there are several queues, or more waited than is known.
     #[must_use]
     pub fn fullness_is_open(&self) -> bool {
+        let is_shown = self.drops.len() >= limit::DROPS_MIN
+            && !self.several_queues
+            && (self.early_is_shown || losses::pattern(&self.drops) == Some(DropPattern::Tail));
         let waited = |drop: &DroppedPacket| drop.cause == DropCause::Early;
-        self.limit_is_open() && self.drops.iter().any(waited)
+        (self.is_incomplete || self.limit.is_none() && !is_shown) && self.drops.iter().any(waited)
     }
 
     /// What pattern the drops make; `None` without any, and where nobody knows whether the queue was full.
@@ -272,6 +272,8 @@ pub(super) struct WayMaker {
     unseen: Vec<(i64, i64)>,
     drops: Vec<DroppedPacket>,
     run: u64,
+    /// When the latest packet came in that passed.
+    passed_at: i64,
     /// When the link has sent all that is known to pass.
     free_at: i64,
     /// Most that waited before the first packet of which nobody knows whether it left, where any was dropped.
@@ -284,6 +286,8 @@ pub(super) struct WayMaker {
     pub(super) has_jitter: bool,
     /// More waited than is known.
     pub(super) is_incomplete: bool,
+    /// One of the captures is of Ethernet.
+    pub(super) is_ethernet: bool,
     overtaking: Overtaking,
     /// Nothing waits longer: times that say so are damaged.
     wait_ns_max: i64,
@@ -310,12 +314,14 @@ impl WayMaker {
             unseen: Vec::new(),
             drops: Vec::new(),
             run: 0,
+            passed_at: i64::MIN,
             free_at: i64::MIN,
             most: None,
             delay_max_ns: 0,
             drops_at_head: false,
             has_jitter: false,
             is_incomplete: false,
+            is_ethernet: false,
             overtaking: Overtaking::default(),
             wait_ns_max: config.patience_ns.saturating_mul(2),
         }
@@ -337,27 +343,32 @@ impl WayMaker {
         self.unseen = unseen;
     }
 
-    /// A packet passed. Gives when it left the queue, if there is one.
-    pub(super) fn pass(&mut self, bytes: u32, passed: Passed) -> Option<i64> {
-        let Passed {
-            at,
-            left_at,
-            left_before,
-        } = passed;
+    /// A packet passed; it was late behind the link where an `overtaker` of its flow had left before it. Gives when it
+    /// left the queue, if there is one.
+    pub(super) fn pass(
+        &mut self,
+        bytes: u32,
+        passed: Passed,
+        overtaker: Option<Passed>,
+    ) -> Option<i64> {
+        let Passed { at, left_at, .. } = passed;
+        let sent = overtaker.unwrap_or(passed);
         let leaves = if self.has_jitter {
             at
         } else {
-            self.link.leaves(at, left_at, left_before)
+            self.link.leaves(at, sent.left_at, sent.left_before)
         };
         let leaves = leaves.min(at.saturating_add(self.wait_ns_max));
         let found = self.sweep.pass(at, leaves, bytes);
         self.found_by_passed.add(found, bytes);
         self.run = 0;
+        self.passed_at = at;
+        losses::pass(&mut self.drops, at);
         self.cover(at, left_at.max(at));
         self.delay_max_ns = self.delay_max_ns.max(left_at.saturating_sub(at));
         self.dispersion.see(bytes, &passed, &self.link);
         self.free_at = match self.link.tap {
-            TapPlace::AfterLink => left_at.saturating_sub(self.link.transit_ns),
+            TapPlace::AfterLink => sent.left_at.saturating_sub(self.link.transit_ns),
             TapPlace::BeforeLink => leaves.saturating_add(self.sending_ns(bytes)),
         };
         (!self.has_jitter).then_some(leaves)
@@ -429,7 +440,7 @@ impl WayMaker {
         drop.found = self.sweep.drop(drop.at_ns, held_until, drop.ip_len);
         drop.run_before = self.run;
         self.cover(drop.at_ns, held_until.unwrap_or(drop.at_ns));
-        self.drops.push(drop);
+        losses::add(&mut self.drops, drop, self.passed_at);
         self.run += 1;
     }
 
@@ -443,9 +454,9 @@ impl WayMaker {
 
     /// Whether nearly all drops found the queue full, so that it is drop-tail, whenever they came.
     pub(super) fn is_drop_tail(&self) -> bool {
-        let shown = limit::shown_limit(&self.drops, &self.found_by_passed);
-        shown
-            .is_some_and(|(limit, header)| limit::nearly_all_found_full(&self.drops, limit, header))
+        let drops = &self.drops;
+        let shown = limit::shown_limit(drops, &self.found_by_passed, self.is_ethernet);
+        shown.is_some_and(|(limit, header)| limit::nearly_all_found_full(drops, limit, header))
     }
 
     fn cover(&mut self, from: i64, to: i64) {
@@ -463,15 +474,17 @@ impl WayMaker {
         let rate_bps = rate_bps.filter(|_| !self.has_jitter);
         let mut drops = self.drops;
         let several_queues = self.overtaking.is_of_flows();
-        let shown = limit::shown_limit(&drops, &self.found_by_passed);
+        let shown = limit::shown_limit(&drops, &self.found_by_passed, self.is_ethernet);
         let shown = shown.filter(|_| !several_queues && !self.is_incomplete);
         let header = given.map_or(0, |given| {
-            limit::header_of(given, &drops, &self.found_by_passed)
+            limit::header_of(given, &drops, &self.found_by_passed, self.is_ethernet)
         });
         let held = most_counted(&bins, header);
         // Where the drops show no limit nobody knows that the queue was full once.
         let limit_refuted = given.filter(|given| {
-            given.is_contradicted_by(held) || shown.is_some() && given.is_out_of_reach_of(held)
+            let is_exceeded = given.is_contradicted_by(held)
+                && !limit::stands(*given, header, &drops, &self.found_by_passed);
+            is_exceeded || shown.is_some() && given.is_out_of_reach_of(held)
         });
         let given = given.filter(|_| limit_refuted.is_none());
         let limit_is_estimated = given.is_none();
@@ -479,10 +492,15 @@ impl WayMaker {
         let (limit, header_bytes) = used.unzip();
         let header_bytes = header_bytes.unwrap_or(0);
         losses::judge(&mut drops, limit, header_bytes);
+        let early_is_shown = limit::shows_early(&drops, &self.found_by_passed);
         // What is far below what waited once is not what the queue holds, though hardly any packet passed beyond it.
-        let limit = limit.filter(|limit| {
-            !limit_is_estimated || !limit.is_contradicted_by(most_counted(&bins, header_bytes))
-        });
+        let waited = most_counted(&bins, header_bytes);
+        let limit = match limit {
+            Some(shown) if limit_is_estimated => {
+                (!shown.is_contradicted_by(waited)).then(|| shown.with_what_waited(waited))
+            }
+            given => given,
+        };
         let episodes = losses::episodes(&drops, EPISODE_PAUSE_NS);
         for drop in &drops {
             if let Some(Some(flow)) = flows.get_mut(drop.flow as usize) {
@@ -515,6 +533,7 @@ impl WayMaker {
             limit_refuted,
             header_bytes: limit.map_or(0, |_| header_bytes),
             drops,
+            early_is_shown,
             episodes,
             drops_at_head: self.drops_at_head,
             has_jitter: self.has_jitter,

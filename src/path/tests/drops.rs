@@ -147,3 +147,35 @@ fn what_is_told_by_times_does_not_change_with_the_order_of_records() {
         }
     }
 }
+
+/// A packet comes twice in the ms that sending one takes, and ten may wait; every 20th takes 40 ms more behind the link,
+/// where others overtake it.
+#[test]
+fn what_is_late_behind_the_link_does_not_wait_in_the_queue() {
+    let [mut first, mut second] = [Vec::new(), Vec::new()];
+    let mut begins: Vec<i64> = Vec::new();
+    for n in 0..2000 {
+        let at = SECOND + i64::from(n) * 500 * US;
+        first.push(data(n, at));
+        let waiting = begins.iter().rev().take_while(|&&begin| begin > at).count();
+        if waiting < 10 {
+            let begin = begins.last().map_or(at, |last| at.max(last + MS));
+            begins.push(begin);
+            let late = if n % 20 == 0 { 40 * MS } else { 0 };
+            second.push(data(n, begin + MS + late));
+        }
+    }
+    second.sort_by_key(|packet| packet.at);
+    let hop = hop(&first, &second);
+    let way = &hop.ways[Heading::Forward as usize];
+    assert!(flow(&hop, Heading::Forward).reordered_packets > 40);
+    assert!(way.drops.len() > 900);
+    // The one that is being sent is of the ten.
+    assert_eq!(way.limit, Some(QueueLimit::Packets(9)));
+    assert_eq!(way.pattern(), Some(DropPattern::Tail));
+    // 40 ms of 40 packets or more in this second would be another 1.6.
+    let mean = way.packets_mean();
+    assert!(mean.is_some_and(|mean| mean < 9.5), "{mean:?}");
+    let full = |drop: &&DroppedPacket| drop.cause == DropCause::Full;
+    assert_eq!(way.drops.iter().filter(full).count(), way.drops.len());
+}

@@ -170,3 +170,46 @@ fn packets_of_frames_are_found_where_all_have_the_same_id() {
         assert_eq!(hop.facts[merging].super_segments, 20);
     }
 }
+
+/// Both points have frames of three packets of 1460 bytes, of which the path drops two, after the receiver's SYN or not.
+#[test]
+fn frames_that_both_points_have_are_the_packets_that_the_receiver_takes() {
+    let of_frames = |with_syn: bool, len: u16| {
+        let mut points = [Vec::new(), Vec::new()];
+        let syn = Packet {
+            flags: SYN,
+            sacks: 1,
+            ..ack(0, SECOND - 10 * MS)
+        };
+        for (point, late) in points.iter_mut().zip([5 * MS, 0]) {
+            let at = syn.at + late;
+            point.extend(with_syn.then_some(Packet { at, ..syn.clone() }));
+        }
+        for n in 0..20_u16 {
+            let at = SECOND + i64::from(n) * 10 * MS;
+            let frame = Packet {
+                seq: 1 + u32::from(n) * u32::from(len),
+                len,
+                snap: 54,
+                ..data(3 * n, at)
+            };
+            if n != 7 && n != 12 {
+                points[1].push(Packet {
+                    at: at + 2 * MS,
+                    ..frame.clone()
+                });
+            }
+            points[0].push(frame);
+            points[0].push(ack(3 * n, at + 6 * MS));
+            points[1].push(ack(3 * n, at + 5 * MS));
+        }
+        let hop = hop(&points[0], &points[1]);
+        let flow = flow(&hop, Heading::Forward);
+        let said = hop.quality().contains(&"super_segments");
+        (flow.packets, flow.dropped_packets, said)
+    };
+    assert_eq!(of_frames(true, 3 * 1460), (60, 6, true));
+    // They may be jumbo frames; of larger ones it is said that nothing tells.
+    assert_eq!(of_frames(false, 3 * 1460), (20, 2, false));
+    assert_eq!(of_frames(false, 10_000), (20, 2, true));
+}

@@ -59,8 +59,9 @@ fn what_is_filled_of_a_limit_has_the_headers_that_the_queue_counts() {
 
 #[test]
 fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
-    let way = |limit, drops: usize, cause| {
+    let way = |limit, early_is_shown, drops: usize, cause| {
         let mut way = made().finish(limit, &mut []);
+        way.early_is_shown = early_is_shown;
         let dropped = DroppedPacket {
             at_ns: 0,
             flow: 0,
@@ -70,6 +71,7 @@ fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
                 packets: 39,
                 bytes: 58_500,
             },
+            with_it: Amount::default(),
             run_before: 0,
             uncertain: false,
             cause,
@@ -79,14 +81,16 @@ fn two_drops_make_no_pattern_unless_a_limit_was_given_or_nothing_waited() {
     };
     let limit = Some(QueueLimit::Packets(40));
     let early = Some(DropPattern::Early);
-    assert_eq!(way(None, 0, DropCause::Early), (None, false));
-    assert_eq!(way(None, 2, DropCause::Early), (None, true));
-    assert_eq!(way(None, 2, DropCause::Idle), (early, false));
-    assert_eq!(way(limit, 2, DropCause::Early), (early, false));
+    assert_eq!(way(None, false, 0, DropCause::Early), (None, false));
+    assert_eq!(way(None, false, 2, DropCause::Early), (None, true));
+    assert_eq!(way(None, true, 2, DropCause::Early), (None, true));
+    assert_eq!(way(None, true, 2, DropCause::Idle), (early, false));
+    assert_eq!(way(limit, false, 2, DropCause::Early), (early, false));
     let tail = Some(DropPattern::Tail);
-    assert_eq!(way(limit, 2, DropCause::Full), (tail, false));
-    // Three that had shown one would have made it the limit: these were early.
-    assert_eq!(way(None, 3, DropCause::Early), (early, false));
+    assert_eq!(way(limit, false, 2, DropCause::Full), (tail, false));
+    // Three that show no limit were early only where that is shown.
+    assert_eq!(way(None, false, 3, DropCause::Early), (None, true));
+    assert_eq!(way(None, true, 3, DropCause::Early), (early, false));
 }
 
 /// Forty packets come at once, and leave one after the other; three that come with them are dropped or not.
@@ -101,6 +105,7 @@ fn forty_waited(given: Option<QueueLimit>, drops: usize) -> Way {
                 left_at: left_at * 1_000_000,
                 left_before,
             },
+            None,
         );
     }
     for _ in 0..drops {
@@ -110,6 +115,7 @@ fn forty_waited(given: Option<QueueLimit>, drops: usize) -> Way {
             frame: 1,
             ip_len: 1500,
             found: Amount::default(),
+            with_it: Amount::default(),
             run_before: 0,
             uncertain: false,
             cause: DropCause::Early,
@@ -169,6 +175,7 @@ fn what_drops_show_is_no_limit_where_more_waited() {
                     packets: found,
                     bytes: found * 1500,
                 },
+                with_it: Amount::default(),
                 run_before: 0,
                 uncertain: false,
                 cause: DropCause::Early,
@@ -213,4 +220,31 @@ fn a_rate_that_is_exceeded_or_does_not_explain_what_waits_is_not_constant() {
     assert!(varies(Some(100e6), 90_000_000));
     assert!(!varies(Some(78e6), 100_000_000));
     assert!(varies(Some(75e6), 100_000_000));
+}
+
+/// Of 2000 packets that find up to 19 waiting, eight find up to 40 when the link has stood still for a moment; fifty are
+/// dropped at twenty.
+#[test]
+fn a_moment_in_which_more_waited_does_not_contradict_a_limit_that_was_given() {
+    let given = QueueLimit::Packets(20);
+    let way = |beyond: u64, drops: usize| {
+        let mut maker = made();
+        for packets in (0..2000).map(|n| n % 20).chain((0..beyond).map(|n| 33 + n)) {
+            let bytes = packets * 1500;
+            maker.found_by_passed.add(Amount { packets, bytes }, 1500);
+        }
+        let dropped = forty_waited(None, 1).drops[0];
+        let found = Amount {
+            packets: 20,
+            bytes: 30_000,
+        };
+        maker.drops = vec![DroppedPacket { found, ..dropped }; drops];
+        maker.sweep.hold(0, (1..=40).map(|left_at| (left_at, 1500)));
+        maker.finish(Some(given), &mut [])
+    };
+    let stands = way(8, 50);
+    assert_eq!((stands.limit, stands.limit_refuted), (Some(given), None));
+    assert_eq!(stands.pattern(), Some(DropPattern::Tail));
+    assert_eq!(way(13, 50).limit_refuted, Some(given));
+    assert_eq!(way(8, 20).limit_refuted, Some(given));
 }

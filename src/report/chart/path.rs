@@ -431,6 +431,7 @@ mod tests {
             several_queues: false,
             is_incomplete: false,
             series_cut: false,
+            early_is_shown: false,
             asked_for: None,
         }
     }

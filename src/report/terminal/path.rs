@@ -13,8 +13,8 @@ use super::{
 };
 use crate::capture::SNAP_LEN_ADVICE;
 use crate::path::{
-    CaptureGap, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis, PathConfig,
-    PathFlow, PointFacts, QueueLimit, UNSEEN_MIN, Way,
+    CaptureGap, DROPS_MIN, DropCause, DropPattern, FlowKey, GapKind, Heading, Hop, PathAnalysis,
+    PathConfig, PathFlow, PointFacts, QueueLimit, UNSEEN_MIN, Way,
 };
 
 /// Prints what kept captures from being read to their end, and what bears on the numbers.
@@ -53,6 +53,7 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
     let sum = |of: fn(&PathFlow) -> u64| hop.flows.iter().flatten().map(of).sum::<u64>();
     let uncertain = sum(|flow| flow.uncertain_packets);
     let merged: u64 = hop.facts.iter().map(|facts| facts.super_segments).sum();
+    let whole: u64 = hop.facts.iter().map(|facts| facts.whole_frames).sum();
     let copies: u64 = hop.facts.iter().map(|facts| facts.copies).sum();
     let out_of_order: u64 = hop.facts.iter().map(|facts| facts.out_of_order).sum();
     let untold: u64 = hop.facts.iter().map(|facts| facts.untold).sum();
@@ -73,6 +74,10 @@ pub(in crate::report) fn warnings(hop: &Hop, config: &PathConfig) -> Vec<String>
         (
             uncertain > 0,
             format!("{} packets have the same headers as others near them, and were matched in order", grouped(uncertain)),
+        ),
+        (
+            whole > 0,
+            format!("{} frames hold several packets (offload), and nothing tells how large these are, as the begin of their connections was not captured: packets, drops and the link are counted in frames; switch offload off (`ethtool -K IF tso off gso off gro off`)", grouped(whole)),
         ),
         (
             merged > 0,
@@ -522,7 +527,9 @@ fn causes(way: &Way) -> String {
         None if way.is_incomplete => {
             "more waited than both captures show, and nobody knows whether it was full"
         }
-        None => "too few to tell whether it was full (--limit)",
+        None if way.drops.len() < DROPS_MIN => "too few to tell whether it was full (--limit)",
+        None if way.limit_refuted.is_some() => "nothing tells whether it was full",
+        None => "they show no limit, and nothing else tells whether it was full (--limit)",
     };
     format!("{}; {pattern}", parts.join(", "))
 }

@@ -113,6 +113,12 @@ impl<F> Conversation<F> {
         payloads
     }
 
+    /// Memory that what is known of its round trips takes.
+    fn round_trips_bytes(&self) -> usize {
+        let bytes = |round_trips: &RoundTrips| size_of::<RoundTrips>() + round_trips.memory_bytes();
+        self.round_trips.as_deref().map_or(0, bytes)
+    }
+
     /// Memory that it takes, and memory that what is kept of it will take: without what can be given up, and that.
     fn bytes<O: Observer<Sink = F>>(&self) -> (usize, (usize, usize)) {
         let expected = |parts: usize| match self.payload_bytes {
@@ -120,9 +126,7 @@ impl<F> Conversation<F> {
             // Of datagrams there are no rows.
             _ => O::expected_bytes(parts, 0),
         };
-        let round_trips = self.round_trips.as_ref().map_or(0, |round_trips| {
-            size_of::<RoundTrips>() + round_trips.memory_bytes()
-        });
+        let round_trips = self.round_trips_bytes();
         match &self.state {
             State::Young(young) => {
                 let held = round_trips
@@ -404,7 +408,7 @@ impl<O: Observer> ConversationTable<O> {
         // Bins of a longer one become those of its record.
         let held = match one.state {
             State::Young(_) => held,
-            State::Grown(_) => size_of::<O::Sink>(),
+            State::Grown(_) => size_of::<O::Sink>() + one.round_trips_bytes(),
         };
         held.saturating_sub(kept)
     }

@@ -9,9 +9,16 @@ use crate::time::CaptureTime;
 /// that implementations keep some 300.
 const ANSWERED_LEN: u32 = 400;
 
-/// Datagrams of one direction that turn back one after the other until it is believed that the direction did: a few that
-/// are late follow each other, too.
+/// Datagrams of one direction out of their turn, one after the other, from which on nothing is believed of before.
 const LATE_MAX: u8 = 3;
+
+/// A direction turns once a round trip: not sooner than this part of the last one, or a late datagram looks like it.
+const SOONER: i64 = 4;
+
+/// Turns by which it is believed who is the client, of which so many are counted; who speaks first counts as some.
+const ROLES_MIN: i8 = 2;
+const ROLES_MAX: i8 = 8;
+const ROLES_FIRST: i8 = 4;
 
 /// Datagrams that have to fit before any round trip counts, as many more for each that did not, and for each turn, which
 /// chance brings about with every other one; of the latter so many in all, as few may pass in a round trip.
@@ -34,26 +41,54 @@ const WAITING_MAX: usize = 64;
 /// between here and the latter: the first echo of what the former sent (METRICS.md R4), and where that had to be answered
 /// an RTT sample of it (METRICS.md R1).
 ///
+/// A datagram that is late has the value from before. It is told by that the side that turned last cannot turn again, nor so
+/// soon as the other side may, where that is near; and by the next one, which has the new value again.
+///
 /// Endpoints may leave the bit as it is, and then there is no turn, or choose it by chance for each packet: then half of
-/// the datagrams differ from the one before, and half of these turn back out of their turn, as otherwise those that are
-/// late alone.
+/// the datagrams differ from the one before, and half of these are out of their turn, as otherwise those that are late
+/// alone.
 #[derive(Debug, Default)]
 pub struct RoundTrips {
     version: Version,
     /// What is believed to be the value of each direction.
     values: [Option<bool>; 2],
-    /// Datagrams of each direction that turned back, one after the other.
+    /// Datagrams of each direction that came out of their turn, one after the other.
     late: [u8; 2],
     /// How the latest datagram of each direction began, and how many began like it.
     ids: [([u8; 4], u8); 2],
     /// The latest turn.
     turned: Option<Turn>,
+    /// The same, as long as no other datagram confirms it.
+    held: Option<Held>,
+    rhythm: Rhythm,
+    /// Turns after which values were as they are where the forward side is the client, less those after which they were as
+    /// where the other one is: the client makes them differ, the server the same.
+    roles: i8,
+    /// It was not seen whose turn it is.
+    is_lost: bool,
     /// Datagrams with the bit.
     datagrams: u64,
-    /// Those of them that turned, and those that turned back.
+    /// Those of them that turned, and those that came out of their turn.
     turns: u64,
     contrary: u64,
     waiting: Vec<(Turn, CaptureTime)>,
+}
+
+/// How often directions turn.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rhythm {
+    /// When each did last.
+    turned_at: [Option<CaptureTime>; 2],
+    /// How long the last full round trip took, of either.
+    period_ns: Option<i64>,
+}
+
+/// What was known before a turn.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    dir: Direction,
+    at: CaptureTime,
+    before: Option<Turn>,
 }
 
 /// What is known of who speaks.
@@ -75,6 +110,22 @@ struct Turn {
     at: CaptureTime,
     /// Its datagram has to be answered.
     is_answered: bool,
+    /// Nothing speaks against it: neither what came before, nor what came out of its turn since.
+    is_sure: bool,
+}
+
+impl Rhythm {
+    /// Whether a direction turned too short a time before `at` to do so again.
+    fn is_too_soon(&self, dir: Direction, at: CaptureTime) -> bool {
+        let since = self.turned_at[dir.index()].zip(self.period_ns);
+        since.is_some_and(|(last, period_ns)| at.since(last) < period_ns / SOONER)
+    }
+
+    fn turn(&mut self, dir: Direction, at: CaptureTime) {
+        if let Some(last) = self.turned_at[dir.index()].replace(at) {
+            self.period_ns = Some(at.since(last));
+        }
+    }
 }
 
 impl Version {
@@ -105,13 +156,22 @@ impl RoundTrips {
                 if self.version != Version::Spinning
                     && let Some(version) = Version::of(version)
                 {
+                    self.roles = if dir == Direction::Forward {
+                        ROLES_FIRST
+                    } else {
+                        -ROLES_FIRST
+                    };
                     self.version = version;
                 }
                 return;
             }
             QuicHeader::Short { fixed, spin, id } => {
-                if self.version == Version::Unseen && !fixed {
-                    self.version = Version::Other;
+                if !fixed {
+                    // Of QUIC that hides it (RFC 9287), or of what else uses the same ports.
+                    if self.version == Version::Unseen {
+                        self.version = Version::Other;
+                    }
+                    return;
                 }
                 (spin, id)
             }
@@ -124,40 +184,91 @@ impl RoundTrips {
         let late = std::mem::take(&mut self.late[dir.index()]);
         if self.has_changed_id(dir, id) {
             // It begins with 0 again, whatever came (RFC 9000 section 17.4).
-            self.turned = None;
-            return;
+            self.lose();
+        } else if value.is_none_or(|value| value == spin) {
+            if self.held.is_some_and(|held| held.dir == dir) {
+                self.confirm();
+            }
+        } else if let Some(held) = self.held.take_if(|held| held.dir == dir) {
+            // One of both is late: what seemed to turn, or this one, and then the turn is over when it is seen again.
+            self.contrary += 1;
+            self.turns -= 1;
+            self.turned = held.before.map(|before| Turn {
+                is_sure: false,
+                ..before
+            });
+            self.is_lost = true;
+        } else if self.is_out_of_turn(dir, at) || !self.fits_roles(dir, spin) {
+            self.contrary += 1;
+            if let Some(turned) = self.turned.as_mut().filter(|turned| turned.dir == dir) {
+                // The other side's turn in between may not have been seen.
+                turned.is_sure = false;
+            }
+            if late + 1 < LATE_MAX {
+                self.late[dir.index()] = late + 1;
+                self.values[dir.index()] = value;
+            } else {
+                self.lose();
+            }
+        } else {
+            self.turn(dir, at, payload_len >= ANSWERED_LEN);
         }
-        if value.is_none_or(|value| value == spin) {
-            return;
-        }
-        let turn = Turn {
+    }
+
+    fn is_out_of_turn(&self, dir: Direction, at: CaptureTime) -> bool {
+        let has_turned = self.turned.is_some_and(|turned| turned.dir == dir);
+        has_turned || self.rhythm.is_too_soon(dir, at)
+    }
+
+    /// Whether values are then as after other turns of this direction.
+    fn fits_roles(&mut self, dir: Direction, spin: bool) -> bool {
+        let Some(other) = self.values[dir.reversed().index()] else {
+            return true;
+        };
+        let is_of_client = spin != other;
+        let forward = if is_of_client == (dir == Direction::Forward) {
+            1
+        } else {
+            -1
+        };
+        let before = self.roles;
+        self.roles = (before + forward).clamp(-ROLES_MAX, ROLES_MAX);
+        before * forward > -ROLES_MIN
+    }
+
+    fn turn(&mut self, dir: Direction, at: CaptureTime, is_answered: bool) {
+        // The other side's, which this one answers.
+        self.confirm();
+        let before = self.turned.replace(Turn {
             dir,
             at,
-            is_answered: payload_len >= ANSWERED_LEN,
+            is_answered,
+            is_sure: !std::mem::take(&mut self.is_lost),
+        });
+        self.held = Some(Held { dir, at, before });
+        self.rhythm.turn(dir, at);
+        self.turns += 1;
+    }
+
+    /// The latest turn was one: what it answers took a round trip.
+    fn confirm(&mut self) {
+        let Some(Held { at, before, .. }) = self.held.take() else {
+            return;
         };
-        match self.turned {
-            Some(before) if before.dir == dir => {
-                self.contrary += 1;
-                if late + 1 < LATE_MAX {
-                    self.late[dir.index()] = late + 1;
-                    self.values[dir.index()] = value;
-                } else {
-                    // The other side's turn in between was not seen.
-                    self.turned = None;
-                }
-            }
-            before => {
-                self.turned = Some(turn);
-                self.turns += 1;
-                // Not where the capture's clock stepped back.
-                if let Some(before) = before
-                    && at >= before.at
-                    && self.waiting.len() < WAITING_MAX
-                {
-                    self.waiting.push((before, at));
-                }
-            }
+        // Not where the capture's clock stepped back.
+        if let Some(before) = before.filter(|before| before.is_sure && at >= before.at)
+            && self.waiting.len() < WAITING_MAX
+        {
+            self.waiting.push((before, at));
         }
+    }
+
+    /// Nothing is known of whose turn it is, nor how long a round trip takes.
+    fn lose(&mut self) {
+        self.turned = None;
+        self.held = None;
+        self.rhythm = Rhythm::default();
+        self.is_lost = true;
     }
 
     /// Whether a direction uses another connection ID from now on.

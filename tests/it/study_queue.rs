@@ -306,11 +306,13 @@ fn delays_that_lack_what_a_flow_always_waited_are_said_whatever_is_reported() {
             [Packet::ipv4(at, data), Packet::ipv4(at + rtt_ms * MS, ack)]
         })
     };
-    for (least_ms, is_said) in [(25, true), (5, false)] {
+    let all = "";
+    let rates = "[study]\nmetrics = [\"goodput_bps\"]\n";
+    for (least_ms, metrics, is_said) in [(25, all, true), (25, rates, false), (5, all, false)] {
         let packets = in_order(flow(443, 5).chain(flow(444, least_ms)).collect());
         fs::write(folder.path().join("1.pcap"), pcap(packets)).unwrap();
         let manifest = "[[runs]]\nfiles = \"{run}.pcap\"\n[[runs.flows]]\nlabel = \"cca\"\nby = \"server\"\nvalues = { 443 = \"bbr\", 444 = \"cubic\" }\n";
-        fs::write(folder.path().join("s.toml"), manifest).unwrap();
+        fs::write(folder.path().join("s.toml"), metrics.to_owned() + manifest).unwrap();
         let run = run(folder.path(), &["study", "s.toml", "--out", "s"]);
         assert_eq!(run.status, 0, "{}", run.stderr);
         let warning =

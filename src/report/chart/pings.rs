@@ -1,6 +1,6 @@
 //! Pings of a capture over time: what others meet on the link meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use crate::analyze::Ping;
@@ -154,19 +154,27 @@ impl Asked {
         } else {
             let alone = parts.iter().filter(|part| part.len() == 1);
             let mut marks = marked(&all, rank, lines);
-            marks.extend(alone.flatten().map(at));
+            marks.extend(apart(alone.flatten().map(at)));
             marks
         };
         for mark in marks {
             canvas.marker(mark, 7.0, style.marker, style.colour);
         }
         let lost = self.pings.iter().filter(|(_, took)| took.is_none());
-        for &(x, _) in lost {
-            let (x, _) = panel.at(x, panel.y.min);
+        for (x, _) in apart(lost.map(|&(x, _)| panel.at(x, panel.y.min))) {
             let ends = [(x, panel.bottom), (x, panel.bottom - LOST)];
             canvas.line(&ends, Stroke::solid(style.colour, 3.0));
         }
     }
+}
+
+/// Points without those that others hide.
+fn apart(points: impl Iterator<Item = Point>) -> impl Iterator<Item = Point> {
+    /// Closer ones are not told apart: half of a mark, or of the width of a stroke.
+    const APART: f64 = 2.0;
+    let mut taken = BTreeSet::new();
+    let place = |at: f64| (at / APART).floor() as i64;
+    points.filter(move |&(x, y)| taken.insert((place(x), place(y))))
 }
 
 /// Pings by who asked whom, those with most first.
@@ -216,5 +224,14 @@ mod tests {
         lost[2].1 = None;
         assert_eq!(of(&lost), [2, 2]);
         assert_eq!(of(&[(0.0, None)]), [0; 0]);
+    }
+
+    /// Of a flood that nobody answers: no more strokes than a picture shows.
+    #[test]
+    fn points_that_others_hide_are_not_drawn() {
+        let flood = (0..1_000_000).map(|index| (f64::from(index) * 1e-3, 50.0));
+        assert_eq!(apart(flood).count(), 500);
+        let few = [(1.0, 1.0), (1.0, 4.0), (5.0, 1.0)];
+        assert_eq!(apart(few.into_iter()).collect::<Vec<_>>(), few);
     }
 }

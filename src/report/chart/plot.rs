@@ -111,14 +111,16 @@ impl Plot {
         Some((values().reduce(f64::min)?, values().reduce(f64::max)?))
     }
 
-    /// The least value that counts: all but a twentieth are above it.
+    /// The least value that counts: of each line all but a twentieth are above it.
     fn middle(&self) -> Option<f64> {
-        let samples = self.lines.iter().flat_map(|line| &line.samples);
-        let mut values: Vec<f64> = samples.map(|sample| sample.value).collect();
-        let place = values.len() / 20;
-        let (_, &mut middle, _) =
-            (place < values.len()).then(|| values.select_nth_unstable_by(place, f64::total_cmp))?;
-        Some(middle)
+        let of_line = |line: &Line| {
+            let mut values: Vec<f64> = line.samples.iter().map(|sample| sample.value).collect();
+            let place = values.len() / 20;
+            let (_, &mut middle, _) = (place < values.len())
+                .then(|| values.select_nth_unstable_by(place, f64::total_cmp))?;
+            Some(middle)
+        };
+        self.lines.iter().filter_map(of_line).reduce(f64::min)
     }
 
     fn axis(&self, ticks_max: usize) -> Axis {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use crate::analyze::LinkSide;
-use crate::study::{Buffer, Metric, StudyFlow, StudyResults, StudyRun};
+use crate::study::{Buffer, Metric, ReportPlan, StudyFlow, StudyPlan, StudyResults, StudyRun};
 
 use super::runs::first_of;
 use super::{delay, millis};
@@ -104,9 +104,13 @@ pub(super) fn side_not_known(results: &StudyResults) -> Option<String> {
     }))
 }
 
-/// Runs of which a flow never saw the queue as empty as another one on its path did: queueing delays, which are compared and
-/// tested, count from each flow's own smallest round-trip time; one is said of all.
-pub(super) fn queue_never_seen_empty(results: &StudyResults) -> Option<String> {
+/// Runs of which a flow never saw the queue as empty as another one on its path did, where queueing delays are compared and
+/// tested, or the summary tells of them: they count from each flow's own smallest round-trip time; one is said of all.
+pub(super) fn queue_never_seen_empty(plan: &StudyPlan, results: &StudyResults) -> Option<String> {
+    let tells = |report: &ReportPlan| matches!(report, ReportPlan::Summary { delay: of, .. } if *of == DELAY);
+    if !plan.metrics.contains(&DELAY) && !plan.reports.iter().any(tells) {
+        return None;
+    }
     let of_run = |run: &StudyRun| {
         let (own, path) = lacking(run.flows.iter().filter_map(counted_from))?;
         Some(format!(

@@ -43,7 +43,7 @@ pub(crate) fn study_warnings(plan: &StudyPlan, results: &StudyResults) -> Vec<St
         buffers_without_bdp(results),
         captured_behind_link(results),
         side_not_known(results),
-        queue_never_seen_empty(results),
+        queue_never_seen_empty(plan, results),
         runs_without_further_parts(plan),
         runs_of_one_capture(results),
         flows_of_many_kinds(results),

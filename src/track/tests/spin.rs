@@ -14,14 +14,33 @@ const MS: i64 = 1_000_000;
 const DATA: Direction = Direction::Reverse;
 const ACKS: Direction = Direction::Forward;
 
-/// From the server to here, from here to the client, and back.
-const TO_HERE: i64 = 13 * MS;
-const TO_CLIENT: i64 = 4 * MS;
+/// How long it takes from the server to here, and from here to the client, each way.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    to_here: i64,
+    to_client: i64,
+}
+
+/// Mostly.
+const PATH: Path = Path {
+    to_here: 13 * MS,
+    to_client: 4 * MS,
+};
+
+const NEAR_SERVER: Path = Path {
+    to_here: MS / 20,
+    to_client: 20 * MS,
+};
+
+const NEAR_CLIENT: Path = Path {
+    to_here: 20 * MS,
+    to_client: MS / 20,
+};
 
 /// From here to the client and back: it answers at once.
-const BY_CLIENT: i64 = 2 * TO_CLIENT;
+const BY_CLIENT: i64 = 2 * PATH.to_client;
 /// From here to the server and back: from there something goes out each millisecond, at full ones.
-const BY_SERVER: i64 = 2 * TO_HERE;
+const BY_SERVER: i64 = 2 * PATH.to_here;
 
 /// What passes here.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +52,15 @@ struct Passed {
 }
 
 /// Packets of a download of so many, one each millisecond, of each of which `spin` makes of the bit that RFC 9000 section
-/// 17.4 asks for what its sender sends. Data that `lag` says something of comes so much later here and, with what is behind
-/// it, in another order.
-fn download(
+/// 17.4 asks for what its sender sends. Those that `lag` says something of come so much later here and, with what is behind
+/// them, in another order.
+fn download_over(
+    path: Path,
     packets: i64,
     mut spin: impl FnMut(Direction, bool) -> bool,
-    lag: impl Fn(i64) -> i64,
+    lag: impl Fn(Direction, i64) -> i64,
 ) -> Vec<Passed> {
+    let Path { to_here, to_client } = path;
     // When, what number, whether it reaches the server or the client, and its bit.
     let mut arrivals = BinaryHeap::new();
     let mut passed = Vec::new();
@@ -61,33 +82,38 @@ fn download(
                 (highest_data, by_client) = (acked, !bit);
             }
             let bit = spin(ACKS, by_client);
+            let at_ns = at + to_client + lag(ACKS, acked);
             passed.push(Passed {
-                at_ns: at + TO_CLIENT,
+                at_ns,
                 dir: ACKS,
                 payload_len: 40,
                 spin: bit,
             });
-            arrivals.push(Reverse((at + TO_CLIENT + TO_HERE, acked, true, bit)));
+            arrivals.push(Reverse((at_ns + to_here, acked, true, bit)));
         }
         let bit = spin(DATA, by_server);
-        let at_ns = now + TO_HERE + lag(number);
+        let at_ns = now + to_here + lag(DATA, number);
         passed.push(Passed {
             at_ns,
             dir: DATA,
             payload_len: 1200,
             spin: bit,
         });
-        arrivals.push(Reverse((at_ns + TO_CLIENT, number, false, bit)));
+        arrivals.push(Reverse((at_ns + to_client, number, false, bit)));
     }
     passed.sort_by_key(|passed| passed.at_ns);
     passed
+}
+
+fn download(packets: i64, spin: impl FnMut(Direction, bool) -> bool) -> Vec<Passed> {
+    download_over(PATH, packets, spin, on_time)
 }
 
 fn honest(_: Direction, spin: bool) -> bool {
     spin
 }
 
-fn on_time(_: i64) -> i64 {
+fn on_time(_: Direction, _: i64) -> i64 {
     0
 }
 
@@ -138,7 +164,7 @@ fn told(packets: &[Passed]) -> Told {
 
 #[test]
 fn round_trips_are_those_to_either_side_of_the_vantage_point() {
-    let told = told(&download(1000, honest, on_time));
+    let told = told(&download(1000, honest));
     let [acks, data] = &told.echoes;
     // One a round trip of 34 ms from the first of the server's, which answers what the client sent at 17 ms, to the last
     // that comes to it before the end.
@@ -151,27 +177,123 @@ fn round_trips_are_those_to_either_side_of_the_vantage_point() {
 /// Nobody has to answer an ACK: what passes next may have waited for its application.
 #[test]
 fn what_answers_no_data_is_no_sample() {
-    let told = told(&download(1000, honest, on_time));
+    let told = told(&download(1000, honest));
     assert_eq!(told.samples[DATA.index()], told.echoes[DATA.index()]);
     assert!(told.samples[ACKS.index()].is_empty());
+}
+
+/// Round trips of `packets` over a path are those that it takes, but for a millisecond until the server sends again, and those
+/// until something comes that is not late, `late_ns` in all.
+#[track_caller]
+fn check_round_trips(path: Path, packets: &[Passed], data_min: usize, late_ns: i64) {
+    let told = told(packets);
+    let [acks, data] = &told.echoes;
+    assert!(data.len() >= data_min, "{} of data", data.len());
+    for (echoes, least) in [(data, 2 * path.to_client), (acks, 2 * path.to_here)] {
+        let within = least..=least + MS + late_ns;
+        let odd: Vec<_> = echoes.iter().filter(|ns| !within.contains(ns)).collect();
+        assert!(odd.is_empty(), "{path:?}: {within:?}: {odd:?}");
+    }
 }
 
 #[test]
 fn what_is_late_turns_nothing_back() {
     // Two in a hundred, each by 5 ms, so that it comes behind the five after it: some of them behind a turn.
-    let told = told(&download(4000, honest, |number| {
-        if number % 50 == 7 { 5 * MS } else { 0 }
-    }));
-    let data = &told.echoes[DATA.index()];
-    assert!(data.len() > 4000 / 34 - 20, "{}", data.len());
-    assert!(data.iter().all(|&ns| ns == BY_CLIENT), "{data:?}");
+    let some = |wanted: Direction, late_ns: i64| {
+        move |dir: Direction, number: i64| {
+            if dir == wanted && number % 50 == 7 {
+                late_ns
+            } else {
+                0
+            }
+        }
+    };
+    for (dir, late_ns) in [(DATA, 5 * MS), (ACKS, 5 * MS), (ACKS, 9 * MS)] {
+        let packets = download_over(PATH, 4000, honest, some(dir, late_ns));
+        check_round_trips(PATH, &packets, 4000 / 34 - 25, MS);
+    }
+    // Near either host, whose turn is here long before what is late.
+    for path in [NEAR_SERVER, NEAR_CLIENT] {
+        for dir in [ACKS, DATA] {
+            let packets = download_over(path, 20_000, honest, some(dir, 5 * MS));
+            check_round_trips(path, &packets, 20_000 / 41 - 100, MS);
+        }
+    }
+}
+
+/// Several that come in a row, as where a route flaps: as many as it takes to believe nothing of before, too.
+#[test]
+fn what_is_late_together_makes_no_shorter_round_trip() {
+    for path in [PATH, NEAR_SERVER, NEAR_CLIENT] {
+        for wanted in [ACKS, DATA] {
+            for count in 2..5 {
+                let together = |dir: Direction, number: i64| {
+                    let place = number % 501;
+                    if dir == wanted && place < count {
+                        6 * MS + MS / 10 - place * (MS - MS / 100)
+                    } else {
+                        0
+                    }
+                };
+                let packets = download_over(path, 20_000, honest, together);
+                check_round_trips(path, &packets, 20_000 / 41 / 3, count * MS);
+            }
+        }
+    }
+}
+
+/// In the first round trips nobody knows how long one takes.
+#[test]
+fn one_that_is_late_in_the_beginning_makes_no_short_round_trip() {
+    for late in 0..100 {
+        for wanted in [ACKS, DATA] {
+            let one = |dir: Direction, number: i64| {
+                if dir == wanted && number == late {
+                    5 * MS
+                } else {
+                    0
+                }
+            };
+            let packets = download_over(NEAR_SERVER, 1000, honest, one);
+            check_round_trips(NEAR_SERVER, &packets, 1000 / 41 - 4, MS);
+        }
+    }
+}
+
+/// One or two datagrams of each side in a round trip, and those of one that the capture lacks.
+#[test]
+fn a_turn_that_was_not_seen_makes_no_round_trip_of_several() {
+    for per_turn in [1, 2] {
+        for lacks in 100..110 {
+            let turn = |place: i64| {
+                let round = place / 2;
+                let (dir, at_ms) = if place % 2 == 0 {
+                    (ACKS, 0)
+                } else {
+                    (DATA, 30)
+                };
+                (0..per_turn).map(move |index| Passed {
+                    at_ns: (100 * round + at_ms + index) * MS,
+                    dir,
+                    payload_len: 500,
+                    spin: round % 2 != 0,
+                })
+            };
+            let seen = (0..400).filter(|&place| place != lacks);
+            let told = told(&seen.flat_map(turn).collect::<Vec<_>>());
+            let [acks, data] = &told.echoes;
+            assert!(acks.len() > 150 && data.len() > 150);
+            assert!(acks.iter().all(|&ns| ns == 30 * MS), "{lacks}: {acks:?}");
+            assert!(data.iter().all(|&ns| ns == 70 * MS), "{lacks}: {data:?}");
+        }
+    }
 }
 
 /// A direction that turned twice while nothing of the other was seen is believed again, and no round trip is made of what
 /// is missing in between.
 #[test]
 fn turns_that_were_not_seen_make_no_long_round_trip() {
-    let mut packets = download(1000, honest, on_time);
+    let mut packets = download(1000, honest);
     let unseen = 300 * MS..380 * MS;
     packets.retain(|packet| packet.dir == DATA || !unseen.contains(&packet.at_ns));
     let told = told(&packets);
@@ -184,11 +306,7 @@ fn turns_that_were_not_seen_make_no_long_round_trip() {
 #[test]
 fn a_bit_that_stays_tells_nothing() {
     for by_server in [false, true] {
-        let packets = download(
-            1000,
-            |dir, spin| if dir == DATA { by_server } else { spin },
-            on_time,
-        );
+        let packets = download(1000, |dir, spin| if dir == DATA { by_server } else { spin });
         assert_eq!(told(&packets), Told::default());
     }
 }
@@ -199,20 +317,16 @@ fn a_bit_by_chance_tells_nothing() {
     for seed in 1..200_u64 {
         for sides in [&[DATA][..], &[ACKS], &[ACKS, DATA]] {
             let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let packets = download(
-                500,
-                |dir, spin| {
-                    state ^= state << 13;
-                    state ^= state >> 7;
-                    state ^= state << 17;
-                    if sides.contains(&dir) {
-                        state >> 40 & 1 != 0
-                    } else {
-                        spin
-                    }
-                },
-                on_time,
-            );
+            let packets = download(500, |dir, spin| {
+                state ^= state << 13;
+                state ^= state >> 7;
+                state ^= state << 17;
+                if sides.contains(&dir) {
+                    state >> 40 & 1 != 0
+                } else {
+                    spin
+                }
+            });
             assert_eq!(told(&packets), Told::default(), "seed {seed}, {sides:?}");
         }
     }
@@ -220,7 +334,7 @@ fn a_bit_by_chance_tells_nothing() {
 
 #[test]
 fn versions_with_another_bit_or_none_tell_nothing() {
-    let packets = download(1000, honest, on_time);
+    let packets = download(1000, honest);
     // Draft 16, one by Google, and one by Facebook.
     for version in [0xff00_0010, 0x5130_3530, 0xface_b002] {
         assert_eq!(told_after(&[version], &packets), Told::default());
@@ -236,7 +350,7 @@ fn versions_with_another_bit_or_none_tell_nothing() {
 
 #[test]
 fn without_a_handshake_all_have_to_look_like_it() {
-    let packets = download(1000, honest, on_time);
+    let packets = download(1000, honest);
     assert_eq!(told_after(&[], &packets), told(&packets));
     let told = told_of(&[], &packets, |place| (place != 3, [1, 2, 3, 4]));
     assert_eq!(told, Told::default());
@@ -245,7 +359,7 @@ fn without_a_handshake_all_have_to_look_like_it() {
 /// Until then anything may look as if it turned.
 #[test]
 fn a_few_packets_tell_nothing() {
-    let packets = download(1000, honest, on_time);
+    let packets = download(1000, honest);
     let turns = |len: usize| told(&packets[..len]).echoes.concat().len();
     assert_eq!(turns(31), 0);
     assert!(turns(100) > 0);
@@ -253,7 +367,7 @@ fn a_few_packets_tell_nothing() {
 
 #[test]
 fn a_clock_that_steps_back_makes_no_round_trip() {
-    let mut packets = download(1000, honest, on_time);
+    let mut packets = download(1000, honest);
     for packet in packets.iter_mut().skip(800) {
         packet.at_ns -= 3600 * 1000 * MS;
     }
@@ -269,7 +383,7 @@ fn a_clock_that_steps_back_makes_no_round_trip() {
 /// Whoever changes it begins with 0 (RFC 9000 section 17.4), which is no answer.
 #[test]
 fn a_change_of_the_connection_id_turns_nothing() {
-    let mut packets = download(1000, honest, on_time);
+    let mut packets = download(1000, honest);
     // The client's, when it has sent 1 for some time and the server's turn to 1 is still on its way to it.
     let turn = |packets: &[Passed], dir, from: usize| {
         let mut of_dir = (from..packets.len()).filter(|&place| packets[place].dir == dir);
@@ -291,10 +405,31 @@ fn a_change_of_the_connection_id_turns_nothing() {
 /// Without connection IDs what follows is encrypted.
 #[test]
 fn connections_without_ids_tell_the_same() {
-    let packets = download(1000, honest, on_time);
+    let packets = download(1000, honest);
     let random = |place: usize| (place as u32).wrapping_mul(0x9e37_79b9).to_le_bytes();
     assert_eq!(
         told_of(&[1], &packets, |place| (true, random(place))),
+        told(&packets)
+    );
+}
+
+/// STUN and DTLS have none of the values that QUIC's first byte has (RFC 9443).
+#[test]
+fn what_else_uses_the_same_ports_tells_nothing() {
+    let packets = download(1000, honest);
+    let others = packets.iter().enumerate().flat_map(|(place, &packet)| {
+        let other = (place % 5 == 0).then_some((
+            Passed {
+                spin: false,
+                ..packet
+            },
+            false,
+        ));
+        [(packet, true)].into_iter().chain(other)
+    });
+    let (all, fixed): (Vec<Passed>, Vec<bool>) = others.unzip();
+    assert_eq!(
+        told_of(&[1], &all, |place| (fixed[place], [1, 2, 3, 4])),
         told(&packets)
     );
 }

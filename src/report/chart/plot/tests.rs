@@ -198,6 +198,21 @@ fn one_sample_far_below_the_others_presses_no_line_flat() {
     };
     let samples: Vec<Sample> = samples.collect();
     assert!(!delays(samples.clone()).axis(8).is_log());
+    // Another flow, however short, is not pressed flat either.
+    let mut two = delays(samples.clone());
+    two.lines.push(Line {
+        name: "short".to_owned(),
+        style: LINES[1],
+        samples: samples[..3]
+            .iter()
+            .map(|sample| Sample {
+                value: 3e-4,
+                range: None,
+                ..*sample
+            })
+            .collect(),
+    });
+    assert!(two.axis(8).is_log());
     // A tenth of them is no exception.
     let mut mixed = samples;
     for sample in &mut mixed[..10] {

@@ -15,10 +15,9 @@ const LATE_MAX: u8 = 3;
 /// A direction turns once a round trip: not sooner than this part of the last one, or a late datagram looks like it.
 const SOONER: i64 = 4;
 
-/// Turns by which it is believed who is the client, of which so many are counted; who speaks first counts as some.
+/// Turns by which it is believed who is the client, and how many are counted.
 const ROLES_MIN: i8 = 2;
 const ROLES_MAX: i8 = 8;
-const ROLES_FIRST: i8 = 4;
 
 /// Datagrams that have to fit before any round trip counts, as many more for each that did not, and for each turn, which
 /// chance brings about with every other one; of the latter so many in all, as few may pass in a round trip.
@@ -42,7 +41,8 @@ const WAITING_MAX: usize = 64;
 /// an RTT sample of it (METRICS.md R1).
 ///
 /// A datagram that is late has the value from before. It is told by that the side that turned last cannot turn again, nor so
-/// soon as the other side may, where that is near; and by the next one, which has the new value again.
+/// soon as the other side may, where that is near, nor to a value as after turns of the other side; and by those that follow,
+/// which have the new value again: a round trip counts when the next one of its side, or a turn of the other, confirms it.
 ///
 /// Endpoints may leave the bit as it is, and then there is no turn, or choose it by chance for each packet: then half of
 /// the datagrams differ from the one before, and half of these are out of their turn, as otherwise those that are late
@@ -156,11 +156,6 @@ impl RoundTrips {
                 if self.version != Version::Spinning
                     && let Some(version) = Version::of(version)
                 {
-                    self.roles = if dir == Direction::Forward {
-                        ROLES_FIRST
-                    } else {
-                        -ROLES_FIRST
-                    };
                     self.version = version;
                 }
                 return;
@@ -189,15 +184,6 @@ impl RoundTrips {
             if self.held.is_some_and(|held| held.dir == dir) {
                 self.confirm();
             }
-        } else if let Some(held) = self.held.take_if(|held| held.dir == dir) {
-            // One of both is late: what seemed to turn, or this one, and then the turn is over when it is seen again.
-            self.contrary += 1;
-            self.turns -= 1;
-            self.turned = held.before.map(|before| Turn {
-                is_sure: false,
-                ..before
-            });
-            self.is_lost = true;
         } else if self.is_out_of_turn(dir, at) || !self.fits_roles(dir, spin) {
             self.contrary += 1;
             if let Some(turned) = self.turned.as_mut().filter(|turned| turned.dir == dir) {

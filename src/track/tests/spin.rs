@@ -246,8 +246,7 @@ fn what_is_late_together_makes_no_shorter_round_trip() {
     }
 }
 
-/// In the first round trips nobody knows how long one takes, and without a handshake not either who is the client: then the
-/// next datagram tells of one that is late.
+/// In the first round trips nobody knows how long one takes, nor who is the client: what follows tells of what is late.
 #[test]
 fn what_is_late_in_the_beginning_makes_no_short_round_trip() {
     for (handshake, count) in [(&[1][..], 1), (&[1], 2), (&[], 1)] {

@@ -232,7 +232,7 @@ impl HalfFlow {
             self.acks.add_told(1);
             let sent = if sent.copies > 1 {
                 let repeated = *sent;
-                self.on_reported_copy(&repeated, &timing, at, highest_before);
+                self.on_reported_copy(&repeated, timing);
                 let Some(sent) = self.in_flight.get_mut(index) else {
                     break;
                 };

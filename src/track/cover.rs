@@ -15,6 +15,7 @@ pub(super) fn is_single(sent: &Sent) -> bool {
 }
 
 /// When an ACK comes: what that tells of the copy that it answers.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct AckTiming {
     /// When it passes.
     pub(super) at: CaptureTime,

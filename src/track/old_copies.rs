@@ -202,15 +202,14 @@ impl HalfFlow {
             .map_or(Edge::Sent, |edge| Edge::Repeated(edge.at, edge.start))
     }
 
-    /// An ACK that passes at `at` reports `sent` by SACK, which was repeated, and SACK reached as far as `highest` before.
+    /// An ACK reports `sent` by SACK, which was repeated.
     #[cold]
-    pub(super) fn on_reported_copy(
-        &mut self,
-        sent: &Sent,
-        timing: &AckTiming,
-        at: CaptureTime,
-        highest: Option<i64>,
-    ) {
+    pub(super) fn on_reported_copy(&mut self, sent: &Sent, timing: AckTiming) {
+        let AckTiming {
+            at,
+            highest_before: highest,
+            ..
+        } = timing;
         let first = self.in_flight.first_copy(sent);
         let too_soon = self.delays.is_sooner_than_answers(sent, &first, highest);
         self.old_copies.on_covered(sent, at, too_soon);

@@ -323,3 +323,39 @@ fn what_the_ack_of_a_repeat_tells_to_be_lost_needs_no_timer() {
     };
     assert_eq!(reason_of(until_repeat, &alone), Some(Reason::TailProbe));
 }
+
+/// After a repair others take ids, and two packets pass before any ACK: what a timer or RACK sends again comes in order behind
+/// what it has, so that both were new.
+#[test]
+fn what_waits_after_a_repair_for_its_application_is_new() {
+    let repaired = "90 A>B data 0..1000 id 2
+         91 A>B data 1000..2000 id 3
+         93 A>B data 3000..4000 id 5
+         110 B>A ack 1000
+         111 B>A ack 2000
+         113 B>A ack 2000 sack 3000..4000
+         143 A>B data 2000..3000 id 6
+         163 B>A ack 4000";
+    for behind in [
+        // Longer than any timeout takes.
+        "463 A>B data 4000..5000 id 12
+         464 A>B data 5000..6000 id 13
+         484 B>A ack 6000",
+        // One id alone was skipped.
+        "225 A>B data 4000..5000 id 8
+         226 A>B data 5000..6000 id 9
+         246 B>A ack 6000",
+        // What passed last was no repeat.
+        "193 A>B data 4000..5000 id 7
+         213 B>A ack 5000
+         293 A>B data 5000..6000 id 10
+         294 A>B data 6000..7000 id 11
+         314 B>A ack 7000",
+    ] {
+        let seen = play(&opened(&format!("{repaired}\n{behind}")));
+        for row in seen.rows {
+            let is_repeat = row.verdict.class == Class::Retransmission;
+            assert_eq!(is_repeat, row.offset == 2000, "{behind}: {}", row.offset);
+        }
+    }
+}

@@ -58,8 +58,8 @@ pub struct RoundTrips {
     ids: [([u8; 4], u8); 2],
     /// The latest turn.
     turned: Option<Turn>,
-    /// The same, as long as no other datagram confirms it.
-    held: Option<Held>,
+    /// The one that it answers, as long as no other datagram confirms it.
+    answered: Option<Turn>,
     rhythm: Rhythm,
     /// Turns after which values were as they are where the forward side is the client, less those after which they were as
     /// where the other one is: the client makes them differ, the server the same.
@@ -81,14 +81,6 @@ struct Rhythm {
     turned_at: [Option<CaptureTime>; 2],
     /// How long the last full round trip took, of either.
     period_ns: Option<i64>,
-}
-
-/// What was known before a turn.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    dir: Direction,
-    at: CaptureTime,
-    before: Option<Turn>,
 }
 
 /// What is known of who speaks.
@@ -181,7 +173,7 @@ impl RoundTrips {
             // It begins with 0 again, whatever came (RFC 9000 section 17.4).
             self.lose();
         } else if value.is_none_or(|value| value == spin) {
-            if self.held.is_some_and(|held| held.dir == dir) {
+            if self.turned.is_some_and(|turned| turned.dir == dir) {
                 self.confirm();
             }
         } else if self.is_out_of_turn(dir, at) || !self.fits_roles(dir, spin) {
@@ -225,34 +217,31 @@ impl RoundTrips {
     fn turn(&mut self, dir: Direction, at: CaptureTime, is_answered: bool) {
         // The other side's, which this one answers.
         self.confirm();
-        let before = self.turned.replace(Turn {
+        self.answered = self.turned.replace(Turn {
             dir,
             at,
             is_answered,
             is_sure: !std::mem::take(&mut self.is_lost),
         });
-        self.held = Some(Held { dir, at, before });
         self.rhythm.turn(dir, at);
         self.turns += 1;
     }
 
     /// The latest turn was one: what it answers took a round trip.
     fn confirm(&mut self) {
-        let Some(Held { at, before, .. }) = self.held.take() else {
+        let (Some(before), Some(turned)) = (self.answered.take(), self.turned) else {
             return;
         };
         // Not where the capture's clock stepped back.
-        if let Some(before) = before.filter(|before| before.is_sure && at >= before.at)
-            && self.waiting.len() < WAITING_MAX
-        {
-            self.waiting.push((before, at));
+        if before.is_sure && turned.at >= before.at && self.waiting.len() < WAITING_MAX {
+            self.waiting.push((before, turned.at));
         }
     }
 
     /// Nothing is known of whose turn it is, nor how long a round trip takes.
     fn lose(&mut self) {
         self.turned = None;
-        self.held = None;
+        self.answered = None;
         self.rhythm = Rhythm::default();
         self.is_lost = true;
     }

@@ -218,6 +218,20 @@ fn numbers_in_latex_are_typeset() {
     }
 }
 
+/// A table of groups with words above columns.
+fn of_groups(above: std::collections::BTreeMap<String, String>, frame: DataFrame) -> String {
+    latex(&StudyTable {
+        name: "groups".to_owned(),
+        title: "Of groups".to_owned(),
+        label: "tab:s-groups".to_owned(),
+        keys: vec!["cca".to_owned()],
+        shares: Vec::new(),
+        above,
+        usual: std::collections::BTreeMap::new(),
+        frame,
+    })
+}
+
 /// Columns below `bbr` and `cubic`, so many of each.
 fn below(columns: usize) -> String {
     let mut frame = df!("cca" => ["reno"]).unwrap();
@@ -230,16 +244,7 @@ fn below(columns: usize) -> String {
             frame.with_column(column).unwrap();
         }
     }
-    latex(&StudyTable {
-        name: "groups".to_owned(),
-        title: "Of groups".to_owned(),
-        label: "tab:s-groups".to_owned(),
-        keys: vec!["cca".to_owned()],
-        shares: Vec::new(),
-        above,
-        usual: std::collections::BTreeMap::new(),
-        frame,
-    })
+    of_groups(above, frame)
 }
 
 #[test]
@@ -282,16 +287,7 @@ fn what_stands_above_columns_has_room() {
             let above = format!("{above} {kind}");
             ["x", "y"].map(|of| (format!("{above}_{of}"), above.clone()))
         };
-        latex(&StudyTable {
-            name: "groups".to_owned(),
-            title: "Of groups".to_owned(),
-            label: "tab:s-groups".to_owned(),
-            keys: vec!["cca".to_owned()],
-            shares: Vec::new(),
-            above: (0..kinds).flat_map(named).collect(),
-            usual: std::collections::BTreeMap::new(),
-            frame: frame(kinds),
-        })
+        of_groups((0..kinds).flat_map(named).collect(), frame(kinds))
     };
     // Each pair of columns is 40 points wide, and what stands above it 140.
     let (one, three) = (of(1), of(3));

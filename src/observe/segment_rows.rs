@@ -369,7 +369,8 @@ pub struct Rest<'a> {
 
 impl Rest<'_> {
     /// The next segment, whose position is that of the same place among [`SegmentRows::ordinals`].
-    #[inline]
+    // Called in one place that matters, where what it gives then needs no place in memory.
+    #[inline(always)]
     pub fn next(&mut self, ordinal: u64) -> ClassifiedSegment {
         let (bytes, last) = (&mut self.bytes, &mut self.last);
         let marks = take(bytes, 2) as u16;

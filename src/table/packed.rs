@@ -111,8 +111,14 @@ impl<T: Copy + Default> Values<T> {
     }
 
     /// Adds cells to a column without nulls.
-    pub(crate) fn extend(&mut self, cells: impl Iterator<Item = T>) {
-        self.values.extend(cells);
+    pub(crate) fn extend_all(&mut self, values: &[T]) {
+        self.values.extend_from_slice(values);
+    }
+
+    /// Adds cells to a column with nulls: those that are not null, and whether each is not.
+    pub(super) fn extend_valid(&mut self, values: &[T], valid: &[bool]) {
+        self.values.extend_from_slice(values);
+        self.valid.extend_from_slice(valid);
     }
 
     /// Adds cells to a column with nulls.
@@ -196,16 +202,6 @@ impl Texts {
     }
 }
 
-/// Adds a row to keys and their runs.
-#[inline]
-fn push_key(rows: &mut Vec<u32>, runs: &mut Vec<(u32, u32)>, key: u32) {
-    rows.push(key);
-    match runs.last_mut() {
-        Some((last, rows)) if *last == key => *rows += 1,
-        _ => runs.push((key, 1)),
-    }
-}
-
 /// What rows say in words, as far as it was put together: `K` tells one word from another.
 #[derive(Debug)]
 pub(super) struct Words<K> {
@@ -239,7 +235,11 @@ impl<K: Eq + Hash + Clone> Words<K> {
         Q::Owned: Into<K>,
     {
         let place = self.recent(cell).unwrap_or_else(|| self.place(cell));
-        push_key(&mut self.rows, &mut self.runs, place);
+        self.rows.push(place);
+        match self.runs.last_mut() {
+            Some((last, rows)) if *last == place => *rows += 1,
+            _ => self.runs.push((place, 1)),
+        }
     }
 
     /// The place of a word that one of the last two rows says: these are mostly of the same flow, or of the other one
@@ -303,6 +303,8 @@ pub(super) struct Keys {
     runs: Vec<(u32, u32)>,
     /// The values' numbers.
     numbers: Vec<u32>,
+    /// The number of the last row, where there is one.
+    last: u32,
     /// Places of values in `numbers`, by number, plus one; 0 where a number is not among them.
     near: Vec<u32>,
     /// The same of the numbers from [`NEAR`] on.
@@ -324,11 +326,29 @@ impl Keys {
     /// Adds a row that refers to a value, by the value's number.
     #[inline]
     pub(super) fn push(&mut self, number: u32) {
+        // As nearly all rows of most columns.
+        if let Some((key, rows)) = self.runs.last_mut()
+            && number == self.last
+        {
+            *rows += 1;
+            self.rows.push(*key);
+            return;
+        }
         let key = match self.near.get(number as usize) {
             Some(&place) if place > 0 => place - 1,
             _ => self.find(number),
         };
-        push_key(&mut self.rows, &mut self.runs, key);
+        self.last = number;
+        self.rows.push(key);
+        self.runs.push((key, 1));
+    }
+
+    /// Adds rows.
+    pub(super) fn extend(&mut self, numbers: &[u32]) {
+        self.rows.reserve(numbers.len());
+        for &number in numbers {
+            self.push(number);
+        }
     }
 
     #[cold]

@@ -4,9 +4,95 @@ use super::{Place, SegmentRows, SegmentTable};
 use crate::event::{ClassifiedSegment, LossPlace, Reason, RttLabel, Verdict};
 use crate::table::packed::{Keys, Numbers, Packed, Shared};
 
-/// Rows that are taken at a time: so few that they stay in the cache while column after column
-/// takes its part of them.
-const BLOCK_ROWS: usize = 512;
+/// Rows that are taken at a time: so few that they stay in the nearest cache until they are added to the columns.
+const BLOCK_ROWS: usize = 128;
+
+/// Some rows as columns, in places that do not move: where a row goes needs no look at the room that each column has left.
+struct Block {
+    rows: usize,
+    flows: [u32; BLOCK_ROWS],
+    files: [u32; BLOCK_ROWS],
+    frames: Cells,
+    times: [i64; BLOCK_ROWS],
+    seqs: [i64; BLOCK_ROWS],
+    offsets: [i64; BLOCK_ROWS],
+    payload_lens: [u32; BLOCK_ROWS],
+    verdicts: [Verdict; BLOCK_ROWS],
+    rtts: Cells,
+    rtt_labels: [u32; BLOCK_ROWS],
+    in_flight: Cells,
+}
+
+/// Numbers of which some may be null.
+struct Cells {
+    /// Those that are not null are the first `some` of these.
+    values: [i64; BLOCK_ROWS],
+    some: usize,
+    valid: [bool; BLOCK_ROWS],
+}
+
+impl Cells {
+    const NONE: Self = Self {
+        values: [0; BLOCK_ROWS],
+        some: 0,
+        valid: [false; BLOCK_ROWS],
+    };
+
+    /// Puts the cell of a row in its place, which is below [`BLOCK_ROWS`].
+    #[inline]
+    fn put(&mut self, row: usize, cell: Option<i64>) {
+        // A null is written over by the next one.
+        self.values[self.some % BLOCK_ROWS] = cell.unwrap_or_default();
+        self.some += usize::from(cell.is_some());
+        self.valid[row] = cell.is_some();
+    }
+}
+
+impl Block {
+    const EMPTY: Self = Self {
+        rows: 0,
+        flows: [0; BLOCK_ROWS],
+        files: [0; BLOCK_ROWS],
+        frames: Cells::NONE,
+        times: [0; BLOCK_ROWS],
+        seqs: [0; BLOCK_ROWS],
+        offsets: [0; BLOCK_ROWS],
+        payload_lens: [0; BLOCK_ROWS],
+        verdicts: [Verdict::NEW; BLOCK_ROWS],
+        rtts: Cells::NONE,
+        rtt_labels: [0; BLOCK_ROWS],
+        in_flight: Cells::NONE,
+    };
+
+    fn clear(&mut self) {
+        self.rows = 0;
+        for cells in [&mut self.frames, &mut self.rtts, &mut self.in_flight] {
+            cells.some = 0;
+        }
+    }
+
+    /// Adds a row; there is room for it.
+    #[inline]
+    fn push(&mut self, place: Place, segment: ClassifiedSegment) {
+        // Below the length of every column, as the compiler sees.
+        let row = self.rows % BLOCK_ROWS;
+        self.rows += 1;
+        self.flows[row] = place.flow;
+        self.files[row] = place.file;
+        self.frames
+            .put(row, (place.file > 0).then_some(place.frame.cast_signed()));
+        self.times[row] = segment.at.as_ns();
+        self.seqs[row] = segment.seq.0.into();
+        self.offsets[row] = segment.offset;
+        self.payload_lens[row] = segment.payload_len;
+        self.verdicts[row] = segment.verdict;
+        let (rtt, label) = segment.rtt.unzip();
+        self.rtts.put(row, rtt);
+        self.rtt_labels[row] = label.map_or(0, |label| label as u32 + 1);
+        self.in_flight
+            .put(row, segment.in_flight_bytes.map(u64::cast_signed));
+    }
+}
 
 /// Rows one after the other, as columns.
 #[derive(Default)]
@@ -34,12 +120,12 @@ impl SegmentGroup {
     /// Takes the next rows, `rows_max` at most, in the place of those that it had.
     pub(super) fn refill(&mut self, rows: &mut SegmentRows<'_>, rows_max: usize) {
         self.clear();
-        let mut block: Vec<(Place, ClassifiedSegment)> = Vec::with_capacity(BLOCK_ROWS);
+        let mut block = Block::EMPTY;
         while self.rows < rows_max {
             block.clear();
             let wanted = BLOCK_ROWS.min(rows_max - self.rows);
-            rows.take(wanted, |place, segment| block.push((place, segment)));
-            if block.is_empty() {
+            rows.take(wanted, |place, segment| block.push(place, segment));
+            if block.rows == 0 {
                 break;
             }
             self.add(&block);
@@ -70,34 +156,28 @@ impl SegmentGroup {
         }
     }
 
-    fn add(&mut self, block: &[(Place, ClassifiedSegment)]) {
-        self.rows += block.len();
-        let places = || block.iter().map(|(place, _)| place);
-        let segments = || block.iter().map(|(_, segment)| segment);
-        places().for_each(|place| self.flows.push(place.flow));
-        places().for_each(|place| self.files.push(place.file));
-        self.frames
-            .extend_some(places().map(|place| (place.file > 0).then_some(place.frame as i64)));
-        self.times
-            .extend(segments().map(|segment| segment.at.as_ns()));
-        self.seqs
-            .extend(segments().map(|segment| i64::from(segment.seq.0)));
-        self.offsets
-            .extend(segments().map(|segment| segment.offset));
-        segments().for_each(|segment| self.payload_lens.push(segment.payload_len));
-        for segment in segments() {
-            let judgement = self.judgement(segment.verdict);
+    fn add(&mut self, block: &Block) {
+        let rows = block.rows;
+        self.rows += rows;
+        self.flows.extend(&block.flows[..rows]);
+        self.files.extend(&block.files[..rows]);
+        self.times.extend_all(&block.times[..rows]);
+        self.seqs.extend_all(&block.seqs[..rows]);
+        self.offsets.extend_all(&block.offsets[..rows]);
+        self.payload_lens.extend(&block.payload_lens[..rows]);
+        for &verdict in &block.verdicts[..rows] {
+            let judgement = self.judgement(verdict);
             self.verdicts.push(judgement);
         }
-        self.rtts
-            .extend_some(segments().map(|segment| segment.rtt.map(|(ns, _)| ns)));
-        for segment in segments() {
-            let label = segment.rtt.map_or(0, |(_, label)| label as u32 + 1);
-            self.rtt_labels.push(label);
+        self.rtt_labels.extend(&block.rtt_labels[..rows]);
+        let cells = [
+            (&mut self.frames, &block.frames),
+            (&mut self.rtts, &block.rtts),
+            (&mut self.in_flight, &block.in_flight),
+        ];
+        for (column, cells) in cells {
+            column.extend_valid(&cells.values[..cells.some], &cells.valid[..rows]);
         }
-        let in_flight = |bytes: u64| bytes as i64;
-        self.in_flight
-            .extend_some(segments().map(|segment| segment.in_flight_bytes.map(in_flight)));
     }
 
     /// Place of a verdict among those of the group.

@@ -75,7 +75,7 @@ proptest! {
         let parts = parts.into_iter();
         let all: Vec<i64> = parts.flat_map(|(number, rows)| std::iter::repeat_n(number, rows)).collect();
         let mut numbers = Numbers::default();
-        numbers.extend(all.iter().copied());
+        numbers.extend_all(&all);
         let whole = Series::new("n".into(), &all);
         prop_assert!(write_and_read(&Packed::Numbers(&numbers), all.len(), &whole).equals(&whole));
         let range = all.iter().min().copied().zip(all.iter().max().copied());

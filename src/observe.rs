@@ -22,6 +22,6 @@ pub use record::{ConnectionFacts, ConnectionRecord, FlowRecord, OutlinedFlow, Re
 pub(crate) use record::{Wanted, expect_ahead};
 pub use recorder::{LiveConnection, RecordConfig, Recorder};
 pub use segment_rows::{Ordinals, Rest, SegmentIter, SegmentRows};
-pub use series::{BIN_NS, Bin, Bins, Series};
+pub use series::{BIN_NS, Bin, Bins, Delivery, Series};
 pub use summary::{DirectionSummary, Incidents, Outline, Span};
 pub use time_sequence::{Mark, MarkKind, Reach, Slot, TimeSequence};

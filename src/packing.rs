@@ -128,6 +128,27 @@ pub(crate) fn take_numbers(bytes: &mut &[u8], lens: u64, numbers: &mut [u64]) {
     *bytes = bytes.get(at..).unwrap_or_default();
 }
 
+/// One of the numbers that [`put_numbers`] wrote.
+#[inline]
+pub(crate) fn number_of(bytes: &[u8], lens: u64, place: usize) -> u64 {
+    let shift = LEN_BITS * place;
+    let before = lens & ((1 << shift) - 1);
+    number_at(
+        bytes,
+        len_of_all(before),
+        (lens >> shift & LEN_MASK) as usize,
+    )
+}
+
+/// How many bytes all numbers take that [`put_numbers`] wrote.
+#[inline]
+pub(crate) fn len_of_all(lens: u64) -> usize {
+    // Two halves of a byte are 16 at most, and all sixteen 128: no sum leaves its byte.
+    const LOW: u64 = u64::MAX / 0xff * LEN_MASK;
+    let pairs = (lens & LOW) + (lens >> LEN_BITS & LOW);
+    (pairs.wrapping_mul(u64::MAX / 0xff) >> (u64::BITS - 8)) as usize
+}
+
 /// Of each half byte the lowest bit, set where any of its bits is.
 #[inline]
 fn not_zero(lens: u64) -> u64 {

@@ -260,7 +260,7 @@ impl DeliveredMost {
             if series.is_cut() {
                 cut_bytes = cut_bytes.saturating_add(payload_bytes);
             }
-            Some(series.bins())
+            Some(series.bins().deliveries())
         });
         Self {
             bps_at_least: delivery_bps_max(series, bin_ns),

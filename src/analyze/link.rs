@@ -89,10 +89,10 @@ fn leave_out_slower(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>])
     }
     for (places, any_shown) in between.into_values() {
         if places.len() > 1 && any_shown {
-            let bins = places
+            let deliveries = places
                 .iter()
-                .map(|&place| flows[place].record.series().bins());
-            let delivered_bps = observe::delivery_bps_max(bins, bin_ns);
+                .map(|&place| flows[place].record.series().bins().deliveries());
+            let delivered_bps = observe::delivery_bps_max(deliveries, bin_ns);
             for place in places {
                 links[place] = links[place].filter(|link| metric::carries(link.bps, delivered_bps));
             }
@@ -203,7 +203,7 @@ pub fn is_behind_link<'a>(flows: impl IntoIterator<Item = &'a Flow<'a>>, bin_ns:
 impl Flow<'_> {
     /// What it was delivered for a second (METRICS.md R7); `bin_ns` is that of the series.
     fn delivered_bps_max(&self, bin_ns: i64) -> Option<f64> {
-        observe::delivery_bps_max([self.record.series().bins()], bin_ns)
+        observe::delivery_bps_max([self.record.series().bins().deliveries()], bin_ns)
     }
 
     /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is that of the series.

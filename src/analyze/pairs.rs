@@ -162,7 +162,7 @@ fn payload_by_bin(flow: &Flow<'_>, span: Span, within: &RangeInclusive<i64>) -> 
     let (first, last) = (*within.start(), *within.end());
     let mut bytes = BTreeMap::new();
     let (mut below_first, mut through_last) = (0, 0);
-    for bin in flow.record.series().bins() {
+    for bin in flow.record.series().bins().deliveries() {
         if bin.index < first {
             below_first += bin.payload_bytes;
         }

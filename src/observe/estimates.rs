@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::series::Bin;
+use super::series::Delivery;
 use crate::time::SECOND_NS;
 
-/// The queueing delay that stayed, in ns: over all bins with RTT samples, the mean of the smallest
-/// in each, less `floor_ns`, the smallest of all. `None` without samples.
+/// The queueing delay that stayed, in ns: the mean of `rtts_ns_min`, the smallest in each bin with RTT samples
+/// ([`Bins::rtts_ns_min`](super::Bins::rtts_ns_min)), less `floor_ns`, the smallest of all. `None` without samples.
 #[must_use]
-pub fn standing_queue_ns(bins: impl IntoIterator<Item = Bin>, floor_ns: i64) -> Option<f64> {
-    let least = bins.into_iter().filter(|bin| bin.rtt_samples > 0);
-    let (n, sum) = least.fold((0_u64, 0.0), |(n, sum), bin| {
-        (n + 1, sum + bin.rtt_ns_min.saturating_sub(floor_ns) as f64)
-    });
+pub fn standing_queue_ns(rtts_ns_min: impl IntoIterator<Item = i64>, floor_ns: i64) -> Option<f64> {
+    let (n, sum) = rtts_ns_min
+        .into_iter()
+        .fold((0_u64, 0.0), |(n, sum), rtt_ns| {
+            (n + 1, sum + rtt_ns.saturating_sub(floor_ns) as f64)
+        });
     (n > 0).then(|| sum / n as f64)
 }
 
@@ -21,10 +22,10 @@ pub fn standing_queue_ns(bins: impl IntoIterator<Item = Bin>, floor_ns: i64) -> 
 /// bytes seen, whichever is less. ACKs alone would not do: one that ends a repair acknowledges what
 /// had arrived long before.
 ///
-/// `series` are the bins, in order, of all flows that share the link. `None` where they last no such
-/// time.
+/// `series` are the bins, in order, of all flows that share the link
+/// ([`Bins::deliveries`](super::Bins::deliveries)). `None` where they last no such time.
 #[must_use]
-pub fn delivery_bps_max<I: IntoIterator<Item = Bin>>(
+pub fn delivery_bps_max<I: IntoIterator<Item = Delivery>>(
     series: impl IntoIterator<Item = I>,
     bin_ns: i64,
 ) -> Option<f64> {
@@ -82,30 +83,26 @@ fn most_delivered(bytes: &[(i64, (u64, u64))], bin_ns: i64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn bin(index: i64, bytes: u64, rtt_ns_min: i64) -> Bin {
-        Bin {
+    fn bin(index: i64, bytes: u64) -> Delivery {
+        Delivery {
             index,
             acked_bytes: bytes,
             payload_bytes: bytes,
-            rtt_samples: u64::from(rtt_ns_min > 0),
-            rtt_ns_min,
-            ..Bin::default()
         }
     }
 
     #[test]
     fn the_standing_queue_is_what_no_bin_drained_below() {
-        let bins = [bin(0, 0, 40), bin(1, 0, 0), bin(2, 0, 70), bin(3, 0, 60)];
         // (0 + 30 + 20) / 3.
-        let standing = standing_queue_ns(bins, 40).unwrap();
+        let standing = standing_queue_ns([40, 70, 60], 40).unwrap();
         assert!((standing - 50.0 / 3.0).abs() < 1e-9, "{standing}");
-        assert_eq!(standing_queue_ns([bin(0, 5, 0)], 40), None);
+        assert_eq!(standing_queue_ns([], 40), None);
     }
 
     #[test]
     fn an_ack_that_ends_a_repair_is_no_rate() {
         // 1000 bytes every 100 ms; those of 400 ms are acknowledged at once, late.
-        let mut bins: Vec<Bin> = (0..30).map(|index| bin(index, 1000, 0)).collect();
+        let mut bins: Vec<Delivery> = (0..30).map(|index| bin(index, 1000)).collect();
         for bin in &mut bins[15..18] {
             bin.acked_bytes = 0;
         }
@@ -113,13 +110,13 @@ mod tests {
         // The second that begins with the burst acknowledges 13,000 bytes, and sends 10,000.
         let bps = delivery_bps_max([bins.clone()], 100_000_000).unwrap();
         assert!((bps - 80_000.0).abs() < 1e-6, "{bps}");
-        let other = vec![bin(20, 500, 0)];
+        let other = vec![bin(20, 500)];
         let both = delivery_bps_max([bins.clone(), other], 100_000_000).unwrap();
         assert!((both - 84_000.0).abs() < 1e-6, "{both}");
         assert_eq!(delivery_bps_max([bins[..5].to_vec()], 100_000_000), None);
         // Not even where a bin is longer than a second.
         assert_eq!(delivery_bps_max([bins[..1].to_vec()], 2_000_000_000), None);
-        let closed_late = [bin(0, 5000, 0), bin(30, 0, 0)];
+        let closed_late = [bin(0, 5000), bin(30, 0)];
         assert_eq!(delivery_bps_max([closed_late], 100_000_000), None);
     }
 }

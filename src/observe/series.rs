@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::metric::{self, Balance, BalanceWeights};
-use crate::packing::{put_numbers, take, take_numbers, unzigzag, zigzag};
+use crate::packing::{len_of_all, number_of, put_numbers, take, take_numbers, unzigzag, zigzag};
 
 /// Length of a bin, in ns, where nobody asks for another.
 pub const BIN_NS: i64 = 100_000_000;
@@ -93,17 +93,17 @@ impl Bin {
         ]
     }
 
-    /// The bin of which [`numbers`](Self::numbers) gave these.
-    fn of(numbers: [u64; NUMBERS], has_in_flight: bool, before: i64) -> Self {
-        let rtt_ns_min = unzigzag(numbers[7]);
+    /// The bin of this number of which [`numbers`](Self::numbers) gave these.
+    fn of(numbers: [u64; NUMBERS], has_in_flight: bool, index: i64) -> Self {
+        let rtt_ns_min = unzigzag(numbers[place::RTT_NS_MIN]);
         Self {
-            index: before.wrapping_add(1).wrapping_add(unzigzag(numbers[0])),
+            index,
             ip_bytes: numbers[1],
-            payload_bytes: numbers[2],
+            payload_bytes: numbers[place::PAYLOAD_BYTES],
             data_packets: numbers[3],
             in_flight_bytes_max: has_in_flight.then_some(numbers[4]),
-            acked_bytes: numbers[5],
-            rtt_samples: numbers[6],
+            acked_bytes: numbers[place::ACKED_BYTES],
+            rtt_samples: numbers[place::RTT_SAMPLES],
             rtt_ns_min,
             rtt_ns_max: rtt_ns_min.wrapping_add(unzigzag(numbers[8])),
             rtt_ns_sum: rtt_ns_min.wrapping_add(unzigzag(numbers[9])),
@@ -116,6 +116,14 @@ impl Bin {
 
 /// Numbers of a bin that is written.
 const NUMBERS: usize = 13;
+/// Places of some of them, which are asked for alone.
+mod place {
+    pub(super) const STEP: usize = 0;
+    pub(super) const PAYLOAD_BYTES: usize = 2;
+    pub(super) const ACKED_BYTES: usize = 5;
+    pub(super) const RTT_SAMPLES: usize = 6;
+    pub(super) const RTT_NS_MIN: usize = 7;
+}
 /// The number before that of the first bin.
 const BEFORE_FIRST: i64 = -1;
 
@@ -201,18 +209,97 @@ impl<'a> Bins<'a> {
     }
 }
 
+/// What a bin tells of what was sent and delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Number of the bin, as [`Bin::index`].
+    pub index: i64,
+    /// Payload bytes newly acknowledged.
+    pub acked_bytes: u64,
+    /// Payload bytes, every copy counted.
+    pub payload_bytes: u64,
+}
+
+impl From<Bin> for Delivery {
+    fn from(bin: Bin) -> Self {
+        Self {
+            index: bin.index,
+            acked_bytes: bin.acked_bytes,
+            payload_bytes: bin.payload_bytes,
+        }
+    }
+}
+
+/// A bin as it is written.
+struct WrittenBin<'a> {
+    index: i64,
+    has_in_flight: bool,
+    /// How many bytes each of its numbers takes.
+    lens: u64,
+    numbers: &'a [u8],
+}
+
+impl WrittenBin<'_> {
+    /// One of its numbers, by its [`place`].
+    #[inline]
+    fn number(&self, place: usize) -> u64 {
+        number_of(self.numbers, self.lens, place)
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery {
+            index: self.index,
+            acked_bytes: self.number(place::ACKED_BYTES),
+            payload_bytes: self.number(place::PAYLOAD_BYTES),
+        }
+    }
+
+    fn rtt_ns_min(&self) -> Option<i64> {
+        let has_samples = self.number(place::RTT_SAMPLES) > 0;
+        has_samples.then(|| unzigzag(self.number(place::RTT_NS_MIN)))
+    }
+}
+
+impl<'a> Bins<'a> {
+    /// The next one, of which nothing has been unpacked but its number.
+    #[inline]
+    fn next_written(&mut self) -> Option<WrittenBin<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let mark = take(&mut self.bytes, 1);
+        let lens = take(&mut self.bytes, (mark & LENS_LEN) as usize);
+        let numbers = self.bytes;
+        self.bytes = numbers.get(len_of_all(lens)..).unwrap_or_default();
+        let step = unzigzag(number_of(numbers, lens, place::STEP));
+        self.before = self.before.wrapping_add(1).wrapping_add(step);
+        Some(WrittenBin {
+            index: self.before,
+            has_in_flight: mark & HAS_IN_FLIGHT != 0,
+            lens,
+            numbers,
+        })
+    }
+
+    /// What they tell of what was sent and delivered, which takes a quarter of the time that all they tell does.
+    pub fn deliveries(mut self) -> impl Iterator<Item = Delivery> + use<'a> {
+        let bins = self.left;
+        (0..bins).map_while(move |_| Some(self.next_written()?.delivery()))
+    }
+
+    /// The smallest RTT of each that has samples, in ns.
+    pub fn rtts_ns_min(mut self) -> impl Iterator<Item = i64> + use<'a> {
+        std::iter::from_fn(move || Some(self.next_written()?.rtt_ns_min())).flatten()
+    }
+}
+
 impl Iterator for Bins<'_> {
     type Item = Bin;
 
     fn next(&mut self) -> Option<Bin> {
-        self.left = self.left.checked_sub(1)?;
-        let mark = take(&mut self.bytes, 1);
-        let lens = take(&mut self.bytes, (mark & LENS_LEN) as usize);
+        let written = self.next_written()?;
         let mut numbers = [0; NUMBERS];
-        take_numbers(&mut self.bytes, lens, &mut numbers);
-        let bin = Bin::of(numbers, mark & HAS_IN_FLIGHT != 0, self.before);
-        self.before = bin.index;
-        Some(bin)
+        let mut bytes = written.numbers;
+        take_numbers(&mut bytes, written.lens, &mut numbers);
+        Some(Bin::of(numbers, written.has_in_flight, written.index))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -332,11 +419,11 @@ mod tests {
                     index: 0,
                     acked_bytes: numbers[0],
                     ip_bytes: numbers[1],
-                    payload_bytes: numbers[2],
+                    payload_bytes: numbers[place::PAYLOAD_BYTES],
                     data_packets: numbers[3],
                     retransmitted_packets: numbers[4],
-                    retransmitted_bytes: numbers[5],
-                    rtt_samples: numbers[6],
+                    retransmitted_bytes: numbers[place::ACKED_BYTES],
+                    rtt_samples: numbers[place::RTT_SAMPLES],
                     rtt_ns_sum: signed(7),
                     rtt_ns_min: signed(8),
                     rtt_ns_max: signed(9),
@@ -360,6 +447,10 @@ mod tests {
                 prop_assert!(!packed.ends_before(index));
             }
             prop_assert_eq!(packed.bins().len(), bins.len());
+            let deliveries = bins.iter().copied().map(Delivery::from);
+            prop_assert!(packed.bins().deliveries().eq(deliveries));
+            let with_samples = bins.iter().filter(|bin| bin.rtt_samples > 0);
+            prop_assert!(packed.bins().rtts_ns_min().eq(with_samples.map(|bin| bin.rtt_ns_min)));
             prop_assert_eq!(packed.bins().collect::<Vec<_>>(), bins);
         }
     }

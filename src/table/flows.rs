@@ -241,8 +241,8 @@ pub(super) fn columns<'a>() -> Vec<Column<FlowRow<'a>>> {
     "queue_delay_ns_mean" "R5" Real |row| Some(row.summary.rtt.ns_mean()? - row.summary.rtt.ns_min()? as f64);
     "queue_delay_ns_p95" "R5" Whole |row| Some(row.rtt_ns[1]? - row.summary.rtt.ns_min()?);
     "queue_delay_ns_max" "R5" Whole |row| Some(row.summary.rtt.ns_max()? - row.summary.rtt.ns_min()?);
-    "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.series.whole()?, row.summary.rtt.ns_min()?);
-    "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.series.whole()?], row.config.bin_ns);
+    "standing_queue_ns" "R6" Real |row| observe::standing_queue_ns(row.series.whole()?.rtts_ns_min(), row.summary.rtt.ns_min()?);
+    "delivery_bps_max" "R7" Real |row| observe::delivery_bps_max([row.series.whole()?.deliveries()], row.config.bin_ns);
     "link_bps_estimated" "R8" Real |row| row.link_bps;
     "in_flight_bytes_max" "I1" Count |row| row.summary.in_flight_bytes_max();
     "in_flight_bytes_mean" "I1" Real |row| row.summary.in_flight_bytes_mean();

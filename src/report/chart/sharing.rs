@@ -176,7 +176,7 @@ fn is_queue_behind(flows: &[&NamedFlow<'_>], capacity_bps: f64) -> bool {
     let waits = |named: &NamedFlow<'_>| {
         let least_ns = named.flow.summary().rtt.ns_min()?;
         let series = named.flow.record.series();
-        let standing_ns = observe::standing_queue_ns(series.bins(), least_ns)?;
+        let standing_ns = observe::standing_queue_ns(series.bins().rtts_ns_min(), least_ns)?;
         let bytes = standing_ns / 1e9 * capacity_bps / 8.0;
         Some(bytes > QUEUED && standing_ns > QUEUED_SHARE * least_ns as f64)
     };

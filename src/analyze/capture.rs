@@ -7,6 +7,7 @@ use super::directions::{counts_towards_capacity, goes_the_main_way};
 use super::flow::{Flow, OfCapture};
 use super::frames::FrameIndex;
 use super::memory::GivenUp;
+use super::order::Disorder;
 use super::pairs::Pairs;
 use super::pings::Ping;
 use super::totals::{CaptureQuality, CaptureTotals, Delivered};
@@ -24,6 +25,7 @@ pub(super) struct CaptureFacts {
     pub(super) tcp_records: u64,
     pub(super) tally: Tally,
     pub(super) span: Option<Span>,
+    pub(super) disorder: Option<Disorder>,
     pub(super) origin: CaptureTime,
     pub(super) frames: FrameIndex,
     pub(super) pings: Vec<Ping>,
@@ -48,6 +50,8 @@ pub struct CaptureAnalysis {
     pub skipped: Tally,
     /// First and last instant of all records.
     pub span: Option<Span>,
+    /// Records that are older than the one before them, if any are.
+    pub disorder: Option<Disorder>,
     /// Start of bin 0 of all series.
     pub origin: CaptureTime,
     /// Frame numbers.
@@ -93,6 +97,7 @@ impl CaptureAnalysis {
             tcp_records: facts.tcp_records,
             skipped: facts.tally,
             span: facts.span,
+            disorder: facts.disorder,
             origin: facts.origin,
             frames: facts.frames,
             has_udp: false,
@@ -223,12 +228,13 @@ impl CaptureAnalysis {
     }
 
     /// What bears on each of its flows.
-    fn of_capture(&self) -> OfCapture {
+    fn of_capture(&self) -> OfCapture<'_> {
         let steps = self.files.iter().filter_map(|file| file.resolution);
         let steps_ns = steps.map(|resolution| resolution.step_ns() as u32);
         OfCapture {
             clock_step_ns: steps_ns.max().unwrap_or(0),
             has_put_away: self.cut_by_limit > 0,
+            disorder: self.disorder.as_ref(),
         }
     }
 }

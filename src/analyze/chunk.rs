@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::config::Config;
+use super::order::{Steps, Times};
 use crate::capture::Record;
 use crate::decode::{
     Datagram, Datagrams, Decoded, Echo, Fragment, Segment, Skip, Tally, Usual, decode_datagrams,
     decode_each, decode_into, nearly_usual, unknown_link,
 };
 use crate::flow::{SHARDS, SegmentBatch, shard_of, shard_of_datagram};
-use crate::observe::Span;
 use crate::time::CaptureTime;
 
 /// What records that follow each other say: those of a window, or packets that were pushed since the batch before.
@@ -41,8 +41,8 @@ pub(super) struct Chunk {
     udp: Datagrams,
     pub(super) echoes: Vec<Echo>,
     pub(super) tally: Tally,
-    /// First and last instant.
-    pub(super) span: Option<Span>,
+    /// Of its records; `None` of none.
+    times: Option<Times>,
 }
 
 impl Chunk {
@@ -56,12 +56,18 @@ impl Chunk {
         self.udp.clear();
         self.echoes.clear();
         self.tally = Tally::default();
-        self.span = None;
+        self.times = None;
     }
 
     /// Records that gave segments: one each, but of a record that holds several.
     pub(super) fn records_in_segments(&self) -> u64 {
         self.segments.len() as u64 - self.further_segments
+    }
+
+    /// The times before it, with those of its records.
+    pub(super) fn times_after(&self, before: Option<Times>) -> Option<Times> {
+        let join = |times| Times::joined(before, times, self.first_ordinal);
+        self.times.map(join).or(before)
     }
 
     /// The datagrams of a shard, by ordinal.
@@ -98,11 +104,8 @@ impl Chunk {
         let wants = |usual: &Usual| config.wants(|| usual.ends());
         let mut decoded = Decoded::Skipped(Skip::NonIp);
         self.take_one(record, after_records, config, wants, &mut decoded);
-        let instant = Span {
-            first: at,
-            last: at,
-        };
-        self.span = Some(self.span.map_or(instant, |span| span.joined(instant)));
+        let ordinal = self.first_ordinal + u64::from(after_records);
+        self.times = Some(Times::and(self.times, at, ordinal));
     }
 
     /// Decodes records, of which `wants` says whether what a usual one holds is wanted.
@@ -114,12 +117,18 @@ impl Chunk {
         wants: impl Fn(&Usual) -> bool,
     ) {
         let mut decoded = Decoded::Skipped(Skip::NonIp);
-        let (mut first, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+        let mut steps = Steps::default();
+        let (mut earliest, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
         for (after_records, record) in (0..).zip(records) {
-            (first, last) = (first.min(record.at), last.max(record.at));
+            let at = record.at;
+            if at < last {
+                let ordinal = self.first_ordinal + u64::from(after_records);
+                steps.back(earliest, last, at, ordinal);
+            }
+            (earliest, last) = (earliest.min(at), at);
             self.take_one(record, after_records, config, &wants, &mut decoded);
         }
-        self.span = (first <= last).then_some(Span { first, last });
+        self.times = steps.end(earliest, last);
     }
 
     /// Decodes a record, so many behind the first; `decoded` is room for what is not usual.

@@ -235,6 +235,14 @@ impl<'a> FlowFigures<'a> {
         series.is_cut() && !series.is_given_up()
     }
 
+    /// Whether packets of its two directions may be out of order of time.
+    fn is_out_of_order(&self) -> bool {
+        let disorder = self.flow.within.disorder.zip(self.outline().data_span);
+        disorder.is_some_and(|(disorder, span)| {
+            disorder.touches(&self.flow.connection().identity, span)
+        })
+    }
+
     /// What the reader must know (METRICS.md Q1), in a fixed order. `incidents` are the flow's, `handshake` and `facts`
     /// its connection's.
     pub fn quality(
@@ -265,7 +273,10 @@ impl<'a> FlowFigures<'a> {
             (Quality::SuperSegments, incidents.super_segments > 0),
             (Quality::LengthsFromFrame, incidents.lengths_from_frame > 0),
             (Quality::Copies, self.has_copies(incidents)),
-            (Quality::ClockSteppedBack, facts.clock_steps_back != [0; 2]),
+            (
+                Quality::ClockSteppedBack,
+                facts.clock_steps_back != [0; 2] || self.is_out_of_order(),
+            ),
             (
                 Quality::LimitHit,
                 facts.cut_by_limit || (unseen > 0 && !is_known_unseen),

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::figures::FlowFigures;
+use super::order::Disorder;
 use crate::decode::{Endpoint, Transport};
 use crate::event::Direction;
 use crate::observe::{
@@ -19,17 +20,19 @@ pub struct Flow<'a> {
     /// What was kept of it.
     pub record: FlowRecord<'a>,
     /// What of its capture bears on it.
-    pub within: OfCapture,
+    pub within: OfCapture<'a>,
 }
 
 /// What of a capture bears on each of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OfCapture {
+pub struct OfCapture<'a> {
     /// Step of its clock, in ns, by the word of its files, the coarsest of several; 0 where it is finer than 1 ns, or none
     /// says.
     pub clock_step_ns: u32,
     /// Connections were put away by a limit: what goes on of them is another one, as if it had begun before the capture.
     pub has_put_away: bool,
+    /// Its records are out of order of time.
+    pub disorder: Option<&'a Disorder>,
 }
 
 impl<'a> Flow<'a> {
@@ -37,7 +40,7 @@ impl<'a> Flow<'a> {
     pub(super) fn all_of(
         connection_id: u64,
         connection: RecordParts<'a>,
-        within: OfCapture,
+        within: OfCapture<'a>,
     ) -> impl Iterator<Item = Self> {
         connection.flows().map(move |record| Self {
             connection_id,

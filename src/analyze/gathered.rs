@@ -3,9 +3,9 @@
 use super::capture::CaptureFacts;
 use super::chunk::Batch;
 use super::config::Config;
+use super::order::Times;
 use super::pings::Pings;
 use crate::decode::{FragmentTable, Skip, Tally};
-use crate::observe::Span;
 
 /// What the records so far say besides segments.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Gathered {
     records: u64,
     /// Records of TCP, counted where they are taken: all others are to be in the tally.
     tcp_records: u64,
-    span: Option<Span>,
+    times: Option<Times>,
 }
 
 impl Gathered {
@@ -38,9 +38,7 @@ impl Gathered {
         for chunk in &batch.chunks {
             self.tally.merge(&chunk.tally);
             self.tcp_records += chunk.records_in_segments();
-            if let Some(span) = chunk.span {
-                self.span = Some(self.span.map_or(span, |whole| whole.joined(span)));
-            }
+            self.times = chunk.times_after(self.times);
             chunk
                 .echoes
                 .iter()
@@ -83,7 +81,8 @@ impl Gathered {
             records: self.records,
             tcp_records: self.tcp_records,
             tally,
-            span: self.span,
+            span: self.times.map(|times| times.span()),
+            disorder: self.times.and_then(|times| times.disorder()),
             pings: self.pings.into_pings(),
             ..CaptureFacts::default()
         }

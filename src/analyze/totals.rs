@@ -23,7 +23,7 @@ pub struct CaptureTotals {
 }
 
 impl CaptureTotals {
-    pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)], within: OfCapture) -> Self {
+    pub(super) fn of(connections: &[(u64, Box<ConnectionRecord>)], within: OfCapture<'_>) -> Self {
         let of_part = |part: &[(u64, Box<ConnectionRecord>)]| {
             let mut totals = Self::default();
             for (id, connection) in connections_ahead(part, Wanted::All) {
@@ -41,7 +41,7 @@ impl CaptureTotals {
         self.delivered.end()
     }
 
-    fn add(&mut self, connection_id: u64, connection: RecordParts<'_>, within: OfCapture) {
+    fn add(&mut self, connection_id: u64, connection: RecordParts<'_>, within: OfCapture<'_>) {
         let (facts, are_seen) = (connection.facts(), connection.are_openings_seen());
         self.quality.add_connection(&facts);
         for flow in Flow::all_of(connection_id, connection, within) {

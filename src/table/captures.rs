@@ -125,6 +125,7 @@ pub(super) fn columns<'a>() -> Vec<Column<CaptureRow<'a>>> {
     "headers_cut" "Q1" Count |row| Some(row.quality().headers_cut);
     "super_segments" "Q1" Count |row| Some(row.quality().super_segments);
     "lengths_from_frame" "Q1" Count |row| Some(row.quality().lengths_from_frame);
+    "time_steps_back" "Q1" Count |row| Some(row.capture.disorder.map_or(0, |disorder| disorder.steps_back));
     "clock_steps_back" "Q1" Count |row| Some(row.quality().clock_steps_back);
     "one_way_flows" "Q1" Count |row| Some(row.quality().one_way_flows);
     "mid_stream_flows" "Q1" Count |row| Some(row.quality().mid_stream_flows);

@@ -27,6 +27,7 @@ mod measured_series;
 mod names_of_flows;
 #[path = "../robust/noise.rs"]
 mod noise;
+mod out_of_order;
 mod overwriting;
 mod packed;
 mod path;

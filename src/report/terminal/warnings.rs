@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::slice::from_ref;
 
 use crate::analyze::{
-    CaptureAnalysis, CaptureQuality, Config, Flow, GivenUp, Pair, never_seen_empty,
+    CaptureAnalysis, CaptureQuality, Config, Disorder, Flow, GivenUp, Pair, never_seen_empty,
 };
 use crate::capture::{
     CaptureError, FileFacts, Overlap, SNAP_LEN_ADVICE, TimeResolution, display_name, spoken_name,
@@ -16,7 +16,8 @@ use crate::time::CaptureTime;
 
 use super::super::largest::largest_flows;
 use super::{
-    FLOWS_SHOWN, alone, capacity, counted, delay, grouped, millis, nothing, pairs, volume,
+    FLOWS_SHOWN, alone, capacity, clocks::seconds, counted, delay, grouped, millis, nothing, pairs,
+    volume,
 };
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
@@ -108,9 +109,16 @@ pub(super) fn damaged(name: &str, places: u64, skipped_bytes: u64) -> Option<Str
 /// What bears on the numbers of a capture, in words.
 pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String> {
     let mut said: Vec<String> = drops(capture).into_iter().collect();
-    said.extend(overlap(&capture.files));
+    let overlap = overlap(&capture.files);
     let has_filtered = capture.skipped.count(Skip::Filtered) > 0;
-    said.extend(signs(&capture.quality(), has_filtered));
+    let mut quality = capture.quality();
+    if let Some(disorder) = &capture.disorder {
+        // Both tell the same.
+        quality.clock_steps_back = 0;
+        said.extend(overlap.is_none().then(|| out_of_order(disorder)));
+    }
+    said.extend(overlap);
+    said.extend(signs(&quality, has_filtered));
     said.extend(limited(capture));
     said.extend(cut_away(capture));
     said.extend(unknown_link(capture));
@@ -172,6 +180,20 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
         grouped(by_ns.unsigned_abs() / 1_000_000),
         display_name(&before.path),
     ))
+}
+
+/// That records are older than those before them.
+fn out_of_order(disorder: &Disorder) -> String {
+    format!(
+        "{} {} older than the one before, by up to {}: the clock stepped back, or several queues or interfaces were captured into one file. What compares data with ACKs is wrong then (bytes in flight, reasons of retransmissions, what limited flows, some round-trip times), of flows with `clock_stepped_back` in `quality`; `reordercap` puts records in order",
+        counted(disorder.steps_back, "record"),
+        if disorder.steps_back == 1 {
+            "is"
+        } else {
+            "are"
+        },
+        seconds(disorder.largest_ns as f64),
+    )
 }
 
 /// What the packets show of how they were captured.

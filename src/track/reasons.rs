@@ -350,10 +350,11 @@ impl HalfFlow {
     }
 
     /// Whether what begins at `start` and passes at `at` was sent once before, in a frame of several packets, and less than a
-    /// round trip ago, and no timer had run out: none is so quick of who leaves segmentation to its card, as timers of
-    /// some simulators are. A router said that packets are too big (RFC 1191).
+    /// round trip ago, or than any timer takes, and none had run out: none is so quick of who leaves segmentation to its
+    /// card, as timers of some simulators are. A router said that packets are too big (RFC 1191).
     fn is_too_soon_for_timers(&self, start: i64, at: CaptureTime) -> bool {
-        let soon_ns = nearly(self.delays.shortest_round_trip_ns());
+        let trip_ns = self.delays.shortest_round_trip_ns();
+        let soon_ns = nearly(trip_ns.max(PROBE_NS_MIN));
         self.repair.after_timeout().is_none()
             && self.copy_before(start).is_some_and(|earlier| {
                 let is_first = earlier.copies == 1 && earlier.verdict.class == Class::New;
@@ -372,9 +373,6 @@ impl HalfFlow {
         at: CaptureTime,
     ) -> bool {
         let full = self.packet_size.full();
-        if at.since(earlier.at) >= nearly(self.delays.shortest_round_trip_ns()) {
-            return false;
-        }
         let is_smaller = end - start < i64::from(earlier.len);
         // What another one has left of it.
         let is_rest = [Marks::REST, Marks::PARTED, Marks::FRAMED]
@@ -383,7 +381,14 @@ impl HalfFlow {
         let goes_on = is_rest && self.repair.last_repeat.end(self.high) == Some(start);
         // A frame of several packets is cut into others of several.
         let is_frame = earlier.len > full || is_rest && end - start > i64::from(full);
-        (is_frame || end - start < i64::from(full)) && (is_smaller || goes_on)
+        // Timers repeat frames in packets, too, and some are as short as a round trip. What else repeats a packet in pieces
+        // is not known, and a queue before that router may make its word as late as a timer.
+        let trip_ns = self.delays.shortest_round_trip_ns();
+        let timer_ns = if is_frame { PROBE_NS_MIN } else { TIMER_NS_MIN };
+        let soon_ns = nearly(trip_ns.max(timer_ns));
+        at.since(earlier.at) < soon_ns
+            && (is_frame || end - start < i64::from(full))
+            && (is_smaller || goes_on)
     }
 
     /// Whether the left edge, at `start`, has waited longer than `timer_ns` for an ACK, and none told of data above it:

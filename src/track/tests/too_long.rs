@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{check, opened, play};
+use super::{check, last_reason, opened, play};
 use crate::event::{Class, Reason};
 
 /// Ids 6 to 9 were 4000..8000, which a router in front of here dropped and told of: all four are sent again in pieces
@@ -239,4 +239,42 @@ fn no_frame_that_was_sent_once_is_a_timers_sooner_than_a_round_trip_later() {
     };
     assert_eq!(reasons(110), [Reason::Fast; 2]);
     assert_eq!(reasons(400), [Reason::Timeout; 2]);
+}
+
+#[test]
+fn no_timer_repeats_a_frame_within_two_ms_however_short_a_round_trip_is() {
+    // A round trip takes less than a millisecond, and frames have four packets of up to 1000 bytes. Two ticks of 1000 a
+    // second are the shortest timer.
+    let reasons = |frames: [&str; 2], at: u32| {
+        let [first, second] = frames;
+        let trace = format!(
+            "0 A>B syn
+             0 B>A syn ack 0
+             0 A>B ack 0
+             10 A>B data 0..4000 ack 0
+             10 A>B data 4000..8000 ack 0
+             {at} A>B data {first} ack 0
+             {at} A>B data {second} ack 0
+             {at} B>A ack 8000"
+        );
+        let rows = play(&trace).rows;
+        rows.iter()
+            .filter_map(|row| row.verdict.reason)
+            .collect::<Vec<_>>()
+    };
+    // As long, but of packets of less, and cut otherwise.
+    for frames in [["0..4000", "4000..8000"], ["0..3200", "3200..8000"]] {
+        assert_eq!(reasons(frames, 11), [Reason::Fast; 2], "{frames:?}");
+        assert_eq!(reasons(frames, 210), [Reason::Timeout; 2], "{frames:?}");
+    }
+}
+
+#[test]
+fn a_short_timer_repeats_the_first_packet_of_a_frame() {
+    // A round trip takes 30 ms, and 1000 bytes are a full packet: no router has said that it is too big.
+    let trace = "100 A>B data 0..1000
+         120 B>A ack 1000
+         160 A>B data 1000..4000
+         210 A>B data 1000..2000";
+    assert_eq!(last_reason(&opened(trace)), Some(Reason::Timeout));
 }

@@ -71,6 +71,8 @@ pub(super) struct Gap {
     pub(super) heard_all: bool,
     /// So many of those skipped, the first of them, its sender tried as new data after a timer's repeat.
     pub(super) tried: u16,
+    /// Nothing else below the highest byte seen was to be repeated: what was skipped lay above.
+    pub(super) lay_above: bool,
 }
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
@@ -114,16 +116,13 @@ struct Skips {
     progress: VecDeque<(CaptureTime, i64)>,
     /// `TSval` of the last of these.
     progress_tsval: Option<u32>,
-    /// When the sender can have known at the earliest, for each packet that is lost and not
-    /// repeated yet.
+    /// When the sender can have known at the earliest, for each packet that is lost and not repeated.
     waiting: VecDeque<CaptureTime>,
     /// Repeats that passed when none was known to wait: of what is known to be lost later so many are repeated already.
     ahead: u32,
-    /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before
-    /// all has been repeated.
+    /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before all has been repeated.
     all_lost: bool,
-    /// First transmissions among the packets skipped since the highest byte seen was reached, lowest
-    /// id first: when each can have been emitted at the earliest.
+    /// First copies among the packets skipped since the highest byte seen was reached: when each was emitted at the earliest.
     unseen_new: VecDeque<(u64, CaptureTime)>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
@@ -135,6 +134,9 @@ struct Skips {
     told: u32,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
+    /// The highest byte seen when data was skipped last that lay above; and whether any packet came late, so that more may.
+    lay_above: Option<i64>,
+    has_late: bool,
     /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).
     repeated_to: i64,
     /// Up to where the sender is known to have sent, above the highest byte seen.
@@ -423,6 +425,11 @@ impl Emissions {
         beyond > len.min(above) / 2
     }
 
+    /// Whether data skipped just before a packet that begins at `high`, the highest byte seen, lay above.
+    pub(super) fn lay_above(&self, high: i64) -> bool {
+        matches!(&self.0, Some(skips) if skips.lay_above == Some(high))
+    }
+
     /// First transmissions that were skipped since the highest byte seen was reached.
     pub(super) fn unseen_new(&self) -> usize {
         self.0.as_ref().map_or(0, |skips| skips.unseen_new.len())
@@ -437,7 +444,7 @@ impl Emissions {
         });
     }
 
-    /// What was skipped so far since the highest byte seen was reached carried no new bytes, as far as ids tell.
+    /// The same as far as ids tell.
     pub(super) fn forget_unseen_new(&mut self) {
         self.change(|skips| skips.unseen_new.clear());
     }

@@ -3,6 +3,7 @@
 use super::delays::{TICKS_NS, TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::in_flight::{Marks, PARTS_MAX};
 use super::marking::Emission;
 use super::rtt::OwnEcho;
 use crate::decode::Segment;
@@ -88,6 +89,10 @@ impl HalfFlow {
         if !self.are_ids_unshared() {
             return Verdict::NEW;
         }
+        // What was sent in order above was sent after this.
+        if repairs && self.emissions.lay_above(start) {
+            return self.lost_tail(start, end, segment, Evidence::IpId);
+        }
         // Nothing is repeated sooner than a round trip after it was sent: the shortest one seen,
         // or most of a usual one, which a queue may have made much longer.
         let usual_ns = if repairs {
@@ -127,6 +132,22 @@ impl HalfFlow {
         } else {
             Verdict::NEW
         }
+    }
+
+    /// Whether a sender that SACK tells of losses had nothing to repeat below the highest byte seen before what it sends
+    /// `silence_ns` after the packet before: all that is not acknowledged has passed, and nothing that passed later has been
+    /// delivered, which is what tells of a loss (RFC 6675 section 4, RFC 8985 section 6.2), nor can a timer have run out.
+    pub(super) fn has_nothing_below(&self, silence_ns: i64) -> bool {
+        let tells = self.sack.are_seen && silence_ns < nearly(TIMER_NS_MIN);
+        let Some(una) = self.una.filter(|_| tells) else {
+            return false;
+        };
+        let delivered_at = self.times.reported_latest.max(self.times.released_latest);
+        let parts = self.in_flight.overlapping(una, self.high);
+        let mut sent = parts.clone().filter_map(|part| self.in_flight.get(part));
+        self.holes.first_within(una, self.high).is_none()
+            && parts.len() <= PARTS_MAX
+            && sent.all(|sent| sent.marks.has(Marks::SACKED) || Some(sent.at) > delivered_at)
     }
 
     /// Whether a packet at or above the highest byte seen that begins at `start` is new for certain: what was

@@ -415,6 +415,7 @@ impl HalfFlow {
                 .map(|_| self.overdue_by(heard_by)),
             heard_all,
             tried: self.tried_unseen(start, segment.at, skipped),
+            lay_above: start == Some(self.high) && self.has_nothing_below(silence_ns),
         }
     }
 

@@ -54,6 +54,7 @@ mod rounds;
 mod samples;
 mod seen_acks;
 mod signs;
+mod skipped_above;
 mod skipped_ids;
 mod spin;
 mod strays;

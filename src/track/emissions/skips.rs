@@ -78,7 +78,9 @@ impl Skips {
             overdue_by,
             heard_all,
             tried,
+            lay_above,
         } = *gap;
+        let lay_above = lay_above && !self.has_late;
         self.learn(at, recovering);
         if heard_all {
             self.on_ack(true);
@@ -93,8 +95,9 @@ impl Skips {
         // What waits above all that was seen was repeated first.
         let above = if heard_all { self.waiting.len() } else { 0 };
         let old = old.saturating_add(u16::try_from(above).unwrap_or(u16::MAX));
+        let old = if lay_above { 0 } else { old };
         let begins = begins || (in_order || missing_below.is_some()) && !is_overdue;
-        let first_repeat = first_repeat && !is_overdue;
+        let first_repeat = first_repeat && !is_overdue || lay_above;
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
@@ -105,6 +108,9 @@ impl Skips {
         self.all = self.all.saturating_add(u32::from(skipped));
         let certain = left_out.saturating_add(due).min(skipped);
         let data = certain.max(skipped.saturating_sub(acks));
+        if lay_above && data > 0 {
+            self.lay_above = Some(high);
+        }
         if follows_syn {
             self.lost += u64::from(certain);
             self.lost_with_syn = u64::from(skipped - certain);
@@ -195,6 +201,7 @@ impl Skips {
     }
 
     pub(super) fn on_late(&mut self, id: u64, is_data: bool) {
+        self.has_late = true;
         self.all = self.all.saturating_sub(1);
         let slot = self.place(id).and_then(|index| self.skipped.remove(index));
         if slot.is_none() {

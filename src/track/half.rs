@@ -248,8 +248,8 @@ impl HalfFlow {
         if !self.sent_data {
             self.on_first_data(segment, start);
         }
-        if step.skipped() > 0 && self.repair.timeout.is_some() {
-            self.note_lost_edge(start, segment.at);
+        if self.repair.timeout.is_some() {
+            self.note_lost_edge(start, segment.at, step);
         }
         if start < self.high {
             self.emissions.take_piece();

@@ -5,6 +5,7 @@ use super::emissions::Emissions;
 use super::half::HalfFlow;
 use super::ids::Step;
 use super::in_flight::{PARTS_MAX, Sent};
+use super::lost_edges::LostEdge;
 use super::ranges::Hole;
 use super::repair::{Heard, Last};
 use super::steps::FLIGHT_MAX;
@@ -55,8 +56,7 @@ pub(super) struct AfterTimeout {
     reported_to: Option<i64>,
     /// What was acknowledged when new data passed last, and how often that was more than before.
     answered: (Option<i64>, u8),
-    /// The left edge whose repeat was lost before it came here, and when what was sent next passed.
-    pub(super) lost_edge: Option<(i64, CaptureTime)>,
+    pub(super) lost_edge: Option<LostEdge>,
     /// That its sender had been asked for the repeat round trips before told of it, while ACKs went on.
     is_by_asking: bool,
     /// It ran out in a repair that no timer had begun.

@@ -71,6 +71,13 @@ fn the_left_edge_may_have_been_repeated_since_a_timer_by_what_was_lost_before_it
     let left_out = trace(12, "sack 8000..9000 sack 4000..7000", 760);
     let left_out = left_out.replace("7000..8000 id", "8000..9000 id");
     assert_eq!(last_reason(&left_out), timeout);
+    // Who repeats what lies below has heard of less.
+    let below = fast.replace(
+        "data 7000..8000 id 12",
+        "data 0..1000 id 12\n731 A>B data 7000..8000 id 13",
+    );
+    let below = below.replace("4000 id 13", "4000 id 14");
+    assert_eq!(last_reason(&below), timeout);
     // The first of such packets tells since when.
     let two = trace(14, reported, 760).replace(
         "data 7000..8000 id 14",
@@ -121,4 +128,128 @@ fn who_is_not_told_by_sack_may_repeat_all_that_is_not_acknowledged_before_new_da
          123 A>B data 0..1000 id 7
          163 A>B data 7000..8000 id 11";
     assert_eq!(last_reason(trace), None);
+}
+
+#[test]
+fn what_a_timer_gave_up_is_repeated_in_order() {
+    // 2000..5000, ids 4 to 6, and 6000..7000, id 8, are lost, and repeated when the timer has run out, but 3000..4000 is lost
+    // again: what passes above tells that, though no id does and new data has passed since.
+    let plain = opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         105 A>B data 5000..6000
+         107 A>B data 7000..8000
+         121 B>A ack 2000
+         125 B>A ack 2000 sack 5000..6000
+         127 B>A ack 2000 sack 7000..8000 sack 5000..6000
+         400 A>B data 2000..3000
+         420 B>A ack 3000 sack 7000..8000 sack 5000..6000
+         431 A>B data 4000..5000
+         451 B>A ack 3000 sack 4000..6000 sack 7000..8000
+         460 A>B data 8000..9000
+         461 A>B data 3000..4000",
+    );
+    assert_eq!(last_reason(&plain), Some(Reason::Fast));
+    // Part of it had come to B.
+    let partly = plain
+        .replace("420 B>A ack 3000", "420 B>A ack 4000")
+        .replace("431 A>B data 4000..5000", "431 A>B data 6000..7000")
+        .replace(
+            "ack 3000 sack 4000..6000 sack 7000..8000",
+            "ack 4000 sack 5000..8000",
+        )
+        .replace("461 A>B data 3000..4000", "461 A>B data 4000..5000");
+    assert_eq!(last_reason(&partly), Some(Reason::Fast));
+    // It is the first repeat, and what was sent above is late.
+    let late = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         102 A>B data 2000..3000 id 4
+         105 A>B data 6000..7000 id 8
+         106 A>B data 7000..8000 id 9
+         123 B>A ack 3000
+         125 B>A ack 3000 sack 6000..7000
+         126 B>A ack 3000 sack 6000..8000
+         400 A>B data 3000..4000 id 10
+         410 A>B data 5000..6000 id 7
+         420 B>A ack 4000 sack 6000..8000
+         430 B>A ack 4000 sack 5000..8000
+         440 A>B data 4000..5000 id 11",
+    );
+    assert_eq!(last_reason(&late), Some(Reason::Timeout));
+}
+
+#[test]
+fn what_a_timer_gave_up_is_repeated_before_what_is_new_where_as_much_was_skipped() {
+    // 2000..5000, ids 4 to 6, are lost, and 4000..5000 again, id 10 with what `skipped` besides; then what is new passes, 6000..7000 or
+    // above.
+    let trace = |(start, end): (u32, u32), skipped: u32| {
+        let id = 10 + skipped;
+        opened(&format!(
+            "100 A>B data 0..1000 id 2
+             101 A>B data 1000..2000 id 3
+             105 A>B data 5000..6000 id 7
+             121 B>A ack 2000
+             125 B>A ack 2000 sack 5000..6000
+             400 A>B data 2000..3000 id 8
+             420 B>A ack 3000 sack 5000..6000
+             430 A>B data 3000..4000 id 9
+             431 A>B data {start}..{end} id {id}
+             450 B>A ack 4000 sack 5000..6000
+             451 B>A ack 4000 sack {start}..{end} sack 5000..6000
+             461 A>B data 4000..5000 id {}",
+            id + 1
+        ))
+    };
+    let (fast, timeout) = (Some(Reason::Fast), Some(Reason::Timeout));
+    let next = (6000, 7000);
+    assert_eq!(last_reason(&trace(next, 1)), fast);
+    // Nothing was: some senders send new data in between.
+    assert_eq!(last_reason(&trace(next, 0)), timeout);
+    // Or what was skipped is new, and left out, too.
+    let above = (7000, 8000);
+    assert_eq!(last_reason(&trace(above, 1)), timeout);
+    assert_eq!(last_reason(&trace(above, 2)), fast);
+    // Others of its host may have taken the ids.
+    let shared = trace(next, 1).replace("A>B syn", "A>B syn ttl 128 id 0");
+    assert_eq!(last_reason(&shared), timeout);
+}
+
+#[test]
+fn what_passes_before_its_sender_has_heard_tells_nothing_however_long_it_waits_on_its_way() {
+    // What answers an ACK waits in a queue and comes 20 ms later, but for that of the handshake. 61000..64000, ids 63 to 65, are
+    // lost, and 63000..64000 again, id 69. What passes at 483 is the first that was sent when B had told of what came since.
+    let firsts = (0..60).map(|n| {
+        let (at, id, end, clock) = (100 + n, n + 2, n + 1, 1080 + n);
+        let echo = if n > 20 { 5080 + n } else { 5001 };
+        let acked = if n > 0 {
+            format!("{at} B>A ack {n}000 ts {}/{}\n", 5000 + at, clock - 1)
+        } else {
+            String::new()
+        };
+        format!("{at} A>B data {n}000..{end}000 ack 0 id {id} ts {clock}/{echo}\n{acked}")
+    });
+    let firsts: String = firsts.collect();
+    let trace = |between: &str| {
+        format!(
+            "0 A>B syn ts 1000/0
+             1 B>A syn ack 0 ts 5001/1000
+             2 A>B ack 0 id 1 ts 1001/5001
+             {firsts}160 A>B data 60000..61000 ack 0 id 62 ts 1140/5140
+             161 B>A ack 61000 ts 5161/1140
+             164 A>B data 64000..65000 ack 0 id 66 ts 1144/5144
+             165 B>A ack 61000 sack 64000..65000 ts 5165/1140
+             440 A>B data 61000..62000 ack 0 id 67 ts 1420/5165
+             441 B>A ack 62000 sack 64000..65000 ts 5441/1420
+             461 A>B data 62000..63000 ack 0 id 68 ts 1441/5441
+             462 A>B data 65000..66000 ack 0 id 70 ts 1442/5441
+             462 B>A ack 63000 sack 64000..65000 ts 5462/1441
+             463 B>A ack 63000 sack 64000..66000 ts 5463/1441
+             {between} A>B data 66000..67000 ack 0 id 71 ts 1452/5441
+             483 A>B data 63000..64000 ack 0 id 72 ts 1463/5463"
+        )
+    };
+    assert_eq!(last_reason(&trace("472")), Some(Reason::Fast));
+    // It may have heard of that by then, and repeats what it knows to be lost before anything new.
+    assert_eq!(last_reason(&trace("482")), Some(Reason::Timeout));
 }

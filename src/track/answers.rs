@@ -35,7 +35,6 @@ impl HalfFlow {
         }
         let answers_first = answers == Answers::Unknown
             && matches!(step, Step::Ahead(0) | Step::Early(0))
-            && self.owes_ack
             && had_before != peer.known_to_have();
         if answers_first && self.continues(segment.seq, segment.payload_len) {
             self.limits.answers = Answers::AtOnce;

@@ -212,17 +212,15 @@ impl HalfFlow {
         let steered = self.sack.are_seen && !self.emissions.repeats_all();
         self.repair.is_of_tail
             || self.repair.goes_on()
-            || steered && (self.is_repairing_tail(at) || self.waited_for_late(at, start))
+            || steered && (self.is_repairing_tail(at) || self.waited_for_late(start))
     }
 
-    /// Whether what is repeated at `at` from `start` on, the lowest of several packets, had been told to be lost by the ACK of
-    /// a repeat, and waited longer than that takes for what might have been late alone: a round trip at most (RFC 8985
-    /// section 6.2, step 5), which is less than a timeout takes, and a probe would have brought the last of them.
-    fn waited_for_late(&self, at: CaptureTime, start: i64) -> bool {
+    /// Whether what is repeated from `start` on, the lowest of several packets, had been told to be lost by the ACK of a
+    /// repeat, and waited longer than that takes for what might have been late alone: a round trip at most (RFC 8985
+    /// section 6.2, step 5), before any timer ran out, and a probe would have brought the last of them.
+    fn waited_for_late(&self, start: i64) -> bool {
         let skipped = self.emissions.skipped_at(self.high);
-        skipped.is_some_and(|skipped| skipped > 1)
-            && self.is_told_by_repeat(start)
-            && self.timer_ran_ns(at) < nearly(TIMER_NS_MIN)
+        skipped.is_some_and(|skipped| skipped > 1) && self.is_told_by_repeat(start)
     }
 
     /// Whether the ACK of a repeat, in a repair that SACK steers, has told its sender that what begins at `start`, above that,

@@ -144,15 +144,16 @@ const FALSE_ALARM: &str = "0 A>B syn bare id 0
 #[test]
 fn without_sack_a_repeat_did_not_bring_about_an_ack_that_leaves_out_what_passed_before_it() {
     // An ACK for the repeat would cover 3000..4000 as well, which arrived: the ACK after it tells.
-    let first = |last: &str| {
+    let told = |behind: &str, last: &str| {
         let trace = format!(
             "{FALSE_ALARM}120 A>B data 1000..2000 ack 0 id 6
-             133 B>A ack 3000
+             {behind}133 B>A ack 3000
              {last}"
         );
         let seen = play(&trace);
         (seen.rows[4].verdict.reason, seen.lost[1])
     };
+    let first = |last: &str| told("", last);
     assert_eq!(first("136 B>A ack 4000"), (Some(Reason::Unneeded), 0));
     // Also where that one was repeated too shortly before to be answered by it.
     let again = "135 A>B data 3000..4000 ack 0 id 7
@@ -162,6 +163,10 @@ fn without_sack_a_repeat_did_not_bring_about_an_ack_that_leaves_out_what_passed_
     let lost = "150 A>B data 3000..4000 ack 0 id 7
          170 B>A ack 4000";
     assert_eq!(first(lost), (Some(Reason::Fast), 2));
+    // Of two copies that the ACK may answer, the later one came after the repeat.
+    let behind = "121 A>B data 3000..4000 ack 0 id 7\n";
+    let again = again.replace("id 7", "id 8");
+    assert_eq!(told(behind, &again).0, Some(Reason::Fast));
 }
 
 #[test]

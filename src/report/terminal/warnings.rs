@@ -12,12 +12,12 @@ use crate::capture::{
 use crate::decode::Skip;
 use crate::flow::SHARDS;
 use crate::observe::Span;
-use crate::time::CaptureTime;
+use crate::time::{CaptureTime, SECOND_NS};
 
 use super::super::largest::largest_flows;
 use super::{
-    FLOWS_SHOWN, alone, capacity, clocks::seconds, counted, delay, grouped, millis, nothing, pairs,
-    volume,
+    FLOWS_SHOWN, alone, capacity, clocks::seconds, counted, delay, duration, grouped, millis,
+    nothing, pairs, volume,
 };
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
@@ -184,6 +184,12 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
 
 /// That records are older than those before them.
 fn out_of_order(disorder: &Disorder) -> String {
+    let by_ns = disorder.largest_ns;
+    let by = if by_ns < 1000 * SECOND_NS {
+        seconds(by_ns as f64)
+    } else {
+        duration(by_ns)
+    };
     format!(
         "{} {} older than the one before, by up to {}: the clock stepped back, or several queues or interfaces were captured into one file. What compares data with ACKs is wrong then (bytes in flight, reasons of retransmissions, what limited flows, some round-trip times), of flows with `clock_stepped_back` in `quality`; `reordercap` puts records in order",
         counted(disorder.steps_back, "record"),
@@ -192,7 +198,7 @@ fn out_of_order(disorder: &Disorder) -> String {
         } else {
             "are"
         },
-        seconds(disorder.largest_ns as f64),
+        by,
     )
 }
 

@@ -198,3 +198,28 @@ fn where_packets_come_late_what_was_skipped_may_have_been_overtaken() {
     );
     assert_eq!(classes_from(9, &trace), [Class::New, Class::Retransmission]);
 }
+
+#[test]
+fn ids_that_a_frame_may_have_taken_lay_nowhere() {
+    // A router takes packets of 800 bytes: frames that are four packets of 988 are repeated as five, by ids 11 to 20. What
+    // goes on by id 21 is new, though 19 is the last one that its frame seems to have taken.
+    let trace = |ack: u32| {
+        opened(&format!(
+            "100 A>B data 0..988 id 2 ts 100/1
+             120 B>A ack 988 ts 120/100
+             130 A>B data 988..4940 id 3 ts 130/120
+             131 A>B data 4940..8892 id 7 ts 131/120
+             135 A>B data 988..4940 id 11 ts 135/120
+             136 A>B data 4940..8892 id 16 ts 136/120
+             156 B>A ack {ack} ts 156/135
+             160 A>B data 8892..12844 id 21 ts 160/156
+             161 A>B data 12844..16796 id 26 ts 161/156
+             181 B>A ack 16796 ts 181/160"
+        ))
+    };
+    // All of it is acknowledged by then, or one frame is in flight.
+    for ack in [8892, 4940] {
+        let expected = [[Class::Retransmission; 2], [Class::New; 2]].concat();
+        assert_eq!(classes_from(3, &trace(ack)), expected, "{ack}");
+    }
+}

@@ -192,6 +192,10 @@ mod tests {
             let span = Span { first: at(*times.iter().min().unwrap()), last: at(*times.iter().max().unwrap()) };
             prop_assert_eq!(told.span(), span);
             let steps = times.windows(2).map(|pair| pair[0] - pair[1]).filter(|&back| back > ASIDE_NS);
+            // However they are cut into chunks, or one by one.
+            prop_assert_eq!(Some(told), taken(&times, times.len()));
+            let each = (0..).zip(&times).fold(None, |before, (ordinal, &ns)| Some(Times::and(before, at(ns), ordinal)));
+            prop_assert_eq!(Some(told), each);
             let told = told.disorder();
             prop_assert_eq!(told.map_or(0, |told| told.steps_back), steps.clone().count() as u64);
             prop_assert_eq!(told.map(|told| told.largest_ns), steps.max());

@@ -122,7 +122,7 @@ struct Skips {
     ahead: u32,
     /// After a timeout all is taken for lost (RFC 5681 section 3.1), and nothing new is sent before all has been repeated.
     all_lost: bool,
-    /// First copies among the packets skipped since the highest byte seen was reached: when each was emitted at the earliest.
+    /// First copies among packets skipped since the highest byte was seen, lowest id first: when each can have been sent at the earliest.
     unseen_new: VecDeque<(u64, CaptureTime)>,
     /// Packets skipped so far that were no ACKs and did not turn up late.
     lost: u64,
@@ -444,7 +444,7 @@ impl Emissions {
         });
     }
 
-    /// The same as far as ids tell.
+    /// What was skipped since the highest byte was seen carried no new bytes, as far as ids tell.
     pub(super) fn forget_unseen_new(&mut self) {
         self.change(|skips| skips.unseen_new.clear());
     }

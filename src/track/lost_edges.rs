@@ -24,15 +24,24 @@ impl HalfFlow {
         let skipped = self.skipped_repeats(at, step);
         let left_out = self.left_out(start, step, skipped);
         let edge = left_out.or_else(|| self.skipped_edge(start, skipped));
-        if let Some(edge) = edge
-            && let Some(after) = self.repair.timeout.as_deref_mut()
-            && after.lost_edge.is_none_or(|known| known.start < edge)
-        {
-            after.lost_edge = Some(LostEdge {
-                start: edge,
-                since: at,
-                is_passed_over: start < self.high,
-            });
+        let (Some(edge), Some(una)) = (edge, self.una) else {
+            return;
+        };
+        let is_passed_over = start < self.high;
+        let Some(after) = self.repair.timeout.as_deref_mut() else {
+            return;
+        };
+        match &mut after.lost_edge {
+            Some(known) if known.start == edge => known.is_passed_over |= is_passed_over,
+            // That is not acknowledged yet, and comes first.
+            Some(known) if (una..edge).contains(&known.start) => {}
+            _ => {
+                after.lost_edge = Some(LostEdge {
+                    start: edge,
+                    since: at,
+                    is_passed_over,
+                });
+            }
         }
     }
 

@@ -65,7 +65,8 @@ fn directions_in_blocks_are_told() {
         assert_eq!(told.unwrap_or_default(), steps_back(&pcap));
         assert_eq!(told.is_some(), is_mixed);
         assert_eq!(taps.quality().clock_steps_back, 0);
-        assert!(is_flagged(taps).iter().all(|&flagged| flagged == is_mixed));
+        let flagged = is_flagged(taps);
+        assert!(flagged.len() >= 2 && flagged.iter().all(|&flagged| flagged == is_mixed));
         let said = run(folder.path(), &["taps.pcap"]).stderr;
         assert_eq!(
             said.contains("older than the one before, by up to"),
@@ -80,7 +81,7 @@ fn directions_in_blocks_are_told() {
     }
 }
 
-/// Flows that were over, or had not begun, when times came twice are not touched.
+/// Flows that had not begun when times came twice are not touched.
 #[test]
 fn only_flows_that_last_through_it_are_touched() {
     let folder = tempfile::tempdir().unwrap();

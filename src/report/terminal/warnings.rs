@@ -112,12 +112,13 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     let overlap = overlap(&capture.files);
     let has_filtered = capture.skipped.count(Skip::Filtered) > 0;
     let mut quality = capture.quality();
-    if let Some(disorder) = &capture.disorder {
-        // Both tell the same.
+    if let Some(overlap) = overlap {
+        said.push(overlap);
+    } else if let Some(disorder) = &capture.disorder {
+        // A step back within a direction is one between records, or less than a user has to know.
         quality.clock_steps_back = 0;
-        said.extend(overlap.is_none().then(|| out_of_order(disorder)));
+        said.push(out_of_order(disorder));
     }
-    said.extend(overlap);
     said.extend(signs(&quality, has_filtered));
     said.extend(limited(capture));
     said.extend(cut_away(capture));
@@ -191,7 +192,7 @@ fn out_of_order(disorder: &Disorder) -> String {
         duration(by_ns)
     };
     format!(
-        "{} {} older than the one before, by up to {}: the clock stepped back, or several queues or interfaces were captured into one file. What compares data with ACKs is wrong then (bytes in flight, reasons of retransmissions, what limited flows, some round-trip times), of flows with `clock_stepped_back` in `quality`; `reordercap` puts records in order",
+        "{} {} older than the one before, by up to {}: the clock stepped back, or several queues or interfaces were captured into one file. What compares data with ACKs may be wrong then (bytes in flight, reasons of retransmissions, what limited flows, some round-trip times), of flows with `clock_stepped_back` in `quality`; `reordercap` puts records in order",
         counted(disorder.steps_back, "record"),
         if disorder.steps_back == 1 {
             "is"

@@ -253,3 +253,27 @@ fn what_passes_before_its_sender_has_heard_tells_nothing_however_long_it_waits_o
     // It may have heard of that by then, and repeats what it knows to be lost before anything new.
     assert_eq!(last_reason(&trace("482")), Some(Reason::Timeout));
 }
+
+#[test]
+fn the_lowest_lost_repeat_comes_first() {
+    // 2000..3000, 4000..5000 and 6000..7000, ids 4, 6 and 8, are lost, and 3000..4000 behind this point. Of the repeats after
+    // the timer those of 3000..4000 and of 6000..7000, ids 11 and 13, are lost again.
+    let trace = opened(
+        "100 A>B data 0..1000 id 2
+         101 A>B data 1000..2000 id 3
+         103 A>B data 3000..4000 id 5
+         105 A>B data 5000..6000 id 7
+         107 A>B data 7000..8000 id 9
+         121 B>A ack 2000
+         125 B>A ack 2000 sack 5000..6000
+         127 B>A ack 2000 sack 7000..8000 sack 5000..6000
+         400 A>B data 2000..3000 id 10
+         420 B>A ack 3000 sack 7000..8000 sack 5000..6000
+         431 A>B data 4000..5000 id 12
+         432 A>B data 8000..9000 id 14
+         451 B>A ack 3000 sack 4000..6000 sack 7000..8000
+         452 B>A ack 3000 sack 7000..9000 sack 4000..6000
+         462 A>B data 3000..4000 id 15",
+    );
+    assert_eq!(last_reason(&trace), Some(Reason::Fast));
+}

@@ -143,7 +143,7 @@ pub(crate) fn number_of(bytes: &[u8], lens: u64, place: usize) -> u64 {
 /// How many bytes all numbers take that [`put_numbers`] wrote.
 #[inline]
 pub(crate) fn len_of_all(lens: u64) -> usize {
-    // Two halves of a byte are 16 at most, and all sixteen 128: no sum leaves its byte.
+    // Of numbers that were written two halves of a byte are 16 at most, and all sixteen 128: no sum leaves its byte.
     const LOW: u64 = u64::MAX / 0xff * LEN_MASK;
     let pairs = (lens & LOW) + (lens >> LEN_BITS & LOW);
     (pairs.wrapping_mul(u64::MAX / 0xff) >> (u64::BITS - 8)) as usize

@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use super::config::Config;
-use super::order::{Steps, Times};
+use super::order::RecordTimes;
 use crate::capture::Record;
 use crate::decode::{
     Datagram, Datagrams, Decoded, Echo, Fragment, Segment, Skip, Tally, Usual, decode_datagrams,
     decode_each, decode_into, nearly_usual, unknown_link,
 };
 use crate::flow::{SHARDS, SegmentBatch, shard_of, shard_of_datagram};
-use crate::time::CaptureTime;
 
 /// What records that follow each other say: those of a window, or packets that were pushed since the batch before.
 #[derive(Debug, Default)]
@@ -41,8 +40,8 @@ pub(super) struct Chunk {
     udp: Datagrams,
     pub(super) echoes: Vec<Echo>,
     pub(super) tally: Tally,
-    /// Of its records; `None` of none.
-    times: Option<Times>,
+    /// Of its records.
+    times: RecordTimes,
 }
 
 impl Chunk {
@@ -56,7 +55,7 @@ impl Chunk {
         self.udp.clear();
         self.echoes.clear();
         self.tally = Tally::default();
-        self.times = None;
+        self.times = RecordTimes::default();
     }
 
     /// Records that gave segments: one each, but of a record that holds several.
@@ -65,9 +64,8 @@ impl Chunk {
     }
 
     /// The times before it, with those of its records.
-    pub(super) fn times_after(&self, before: Option<Times>) -> Option<Times> {
-        let join = |times| Times::joined(before, times, self.first_ordinal);
-        self.times.map(join).or(before)
+    pub(super) fn times_after(&self, before: RecordTimes) -> RecordTimes {
+        before.joined(self.times, self.first_ordinal)
     }
 
     /// The datagrams of a shard, by ordinal.
@@ -104,8 +102,9 @@ impl Chunk {
         let wants = |usual: &Usual| config.wants(|| usual.ends());
         let mut decoded = Decoded::Skipped(Skip::NonIp);
         self.take_one(record, after_records, config, wants, &mut decoded);
-        let ordinal = self.first_ordinal + u64::from(after_records);
-        self.times = Some(Times::and(self.times, at, ordinal));
+        let first_ordinal = self.first_ordinal;
+        self.times
+            .note(at, || first_ordinal + u64::from(after_records));
     }
 
     /// Decodes records, of which `wants` says whether what a usual one holds is wanted.
@@ -117,18 +116,12 @@ impl Chunk {
         wants: impl Fn(&Usual) -> bool,
     ) {
         let mut decoded = Decoded::Skipped(Skip::NonIp);
-        let mut steps = Steps::default();
-        let (mut earliest, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+        let mut times = RecordTimes::default();
         for (after_records, record) in (0..).zip(records) {
-            let at = record.at;
-            if at < last {
-                let ordinal = self.first_ordinal + u64::from(after_records);
-                steps.back(earliest, last, at, ordinal);
-            }
-            (earliest, last) = (earliest.min(at), at);
+            times.note(record.at, || self.first_ordinal + u64::from(after_records));
             self.take_one(record, after_records, config, &wants, &mut decoded);
         }
-        self.times = steps.end(earliest, last);
+        self.times = times;
     }
 
     /// Decodes a record, so many behind the first; `decoded` is room for what is not usual.

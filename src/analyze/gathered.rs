@@ -3,7 +3,7 @@
 use super::capture::CaptureFacts;
 use super::chunk::Batch;
 use super::config::Config;
-use super::order::Times;
+use super::order::RecordTimes;
 use super::pings::Pings;
 use crate::decode::{FragmentTable, Skip, Tally};
 
@@ -18,7 +18,7 @@ pub(super) struct Gathered {
     records: u64,
     /// Records of TCP, counted where they are taken: all others are to be in the tally.
     tcp_records: u64,
-    times: Option<Times>,
+    times: RecordTimes,
 }
 
 impl Gathered {
@@ -81,8 +81,8 @@ impl Gathered {
             records: self.records,
             tcp_records: self.tcp_records,
             tally,
-            span: self.times.map(|times| times.span()),
-            disorder: self.times.and_then(|times| times.disorder()),
+            span: self.times.span(),
+            disorder: self.times.disorder(),
             pings: self.pings.into_pings(),
             ..CaptureFacts::default()
         }

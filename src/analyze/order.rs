@@ -43,6 +43,11 @@ impl Disorder {
         })
     }
 
+    /// These, in their order, as one.
+    fn all<const N: usize>(parts: [Option<Self>; N]) -> Option<Self> {
+        parts.into_iter().flatten().reduce(Self::joined)
+    }
+
     fn joined(self, next: Self) -> Self {
         Self {
             steps_back: self.steps_back + next.steps_back,
@@ -55,99 +60,82 @@ impl Disorder {
 
 /// The times of records that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Times {
-    /// Of the first record.
-    first: CaptureTime,
-    /// Of the last record.
+pub(super) struct RecordTimes {
+    /// Of the first record, where the earliest is another one.
+    first: Option<CaptureTime>,
     last: CaptureTime,
-    /// From the earliest to the latest.
-    span: Span,
+    earliest: CaptureTime,
+    /// The latest of those that an older one follows.
+    latest: CaptureTime,
     disorder: Option<Disorder>,
 }
 
-impl Times {
-    fn of_one(at: CaptureTime) -> Self {
+impl Default for RecordTimes {
+    /// Of no record.
+    fn default() -> Self {
         Self {
-            first: at,
-            last: at,
-            span: Span {
-                first: at,
-                last: at,
-            },
+            first: None,
+            last: CaptureTime::MIN,
+            earliest: CaptureTime::MAX,
+            latest: CaptureTime::MIN,
             disorder: None,
         }
     }
+}
 
-    /// First and last instant.
-    pub(super) fn span(&self) -> Span {
-        self.span
+impl RecordTimes {
+    /// Takes the time of the next record, whose position `ordinal` gives.
+    #[inline(always)]
+    pub(super) fn note(&mut self, at: CaptureTime, ordinal: impl FnOnce() -> u64) {
+        if at < self.last {
+            // By value, so that what is noted of every record can be in registers.
+            *self = self.stepped_back(at, ordinal());
+        }
+        self.earliest = self.earliest.min(at);
+        self.last = at;
+    }
+
+    /// With that the record at `ordinal` is older than the one before.
+    #[cold]
+    #[inline(never)]
+    fn stepped_back(mut self, at: CaptureTime, ordinal: u64) -> Self {
+        self.first = self.first();
+        self.latest = self.latest.max(self.last);
+        self.disorder = Disorder::all([self.disorder, Disorder::between(self.last, at, ordinal)]);
+        self
+    }
+
+    /// Of the first record: until one is older than the one before it, the earliest.
+    fn first(&self) -> Option<CaptureTime> {
+        self.first.or_else(|| self.span().map(|span| span.first))
+    }
+
+    /// With those of the records that follow, the first of which is at `ordinal`.
+    pub(super) fn joined(self, next: Self, ordinal: u64) -> Self {
+        let (Some(_), Some(next_first)) = (self.first(), next.first()) else {
+            return if next.span().is_none() { self } else { next };
+        };
+        Self {
+            first: self.first(),
+            last: next.last,
+            earliest: self.earliest.min(next.earliest),
+            latest: self.latest.max(self.last).max(next.latest),
+            disorder: Disorder::all([
+                self.disorder,
+                Disorder::between(self.last, next_first, ordinal),
+                next.disorder,
+            ]),
+        }
+    }
+
+    /// First and last instant; `None` of no record.
+    pub(super) fn span(&self) -> Option<Span> {
+        let (first, last) = (self.earliest, self.latest.max(self.last));
+        (first <= last).then_some(Span { first, last })
     }
 
     pub(super) fn disorder(&self) -> Option<Disorder> {
         self.disorder
-    }
-
-    /// With those of the records that follow, the first of which is at `ordinal`; `None` is of none.
-    pub(super) fn joined(before: Option<Self>, next: Self, ordinal: u64) -> Self {
-        let Some(before) = before else {
-            return next;
-        };
-        let between = Disorder::between(before.last, next.first, ordinal);
-        let disorder = [before.disorder, between, next.disorder];
-        Self {
-            first: before.first,
-            last: next.last,
-            span: before.span.joined(next.span),
-            disorder: disorder.into_iter().flatten().reduce(Disorder::joined),
-        }
-    }
-
-    /// With the next record, which is at `ordinal`.
-    pub(super) fn and(before: Option<Self>, at: CaptureTime, ordinal: u64) -> Self {
-        Self::joined(before, Self::of_one(at), ordinal)
-    }
-}
-
-/// What is noted of times as they come: little as long as each is as late as the one before it.
-#[derive(Debug, Default)]
-pub(super) struct Steps(Option<Times>);
-
-impl Steps {
-    /// A record is older than the one before it, of the time `before`. `first` is the earliest so far.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn back(
-        &mut self,
-        first: CaptureTime,
-        before: CaptureTime,
-        at: CaptureTime,
-        ordinal: u64,
-    ) {
-        // What came until the first step was in order.
-        let so_far = self.0.unwrap_or_else(|| Times::of_one(first));
-        let so_far = Times {
-            last: before,
-            span: so_far.span.joined(Times::of_one(before).span),
-            ..so_far
-        };
-        self.0 = Some(Times::and(Some(so_far), at, ordinal));
-    }
-
-    /// The times of all records, of which `first` is the earliest, and `last` that of the last; `None` of none.
-    pub(super) fn end(self, first: CaptureTime, last: CaptureTime) -> Option<Times> {
-        let Some(times) = self.0 else {
-            return (first <= last).then_some(Times {
-                first,
-                last,
-                span: Span { first, last },
-                disorder: None,
-            });
-        };
-        Some(Times {
-            last,
-            span: times.span.joined(Times::of_one(last).span),
-            ..times
-        })
     }
 }
 
@@ -161,22 +149,15 @@ mod tests {
     use crate::decode::{Endpoint, Transport};
 
     /// What chunks of these times come to, as they are taken one after the other.
-    fn taken(times: &[i64], chunk_len: usize) -> Option<Times> {
-        let mut all = None;
+    fn taken(times: &[i64], chunk_len: usize) -> RecordTimes {
+        let mut all = RecordTimes::default();
         for (number, chunk) in times.chunks(chunk_len).enumerate() {
             let first_ordinal = (number * chunk_len) as u64;
-            let mut steps = Steps::default();
-            let (mut earliest, mut last) = (CaptureTime::MAX, CaptureTime::MIN);
+            let mut of_chunk = RecordTimes::default();
             for (ordinal, &ns) in (first_ordinal..).zip(chunk) {
-                let at = CaptureTime::from_ns(ns);
-                if at < last {
-                    steps.back(earliest, last, at, ordinal);
-                }
-                earliest = earliest.min(at);
-                last = at;
+                of_chunk.note(CaptureTime::from_ns(ns), || ordinal);
             }
-            let chunk = steps.end(earliest, last).unwrap();
-            all = Some(Times::joined(all, chunk, first_ordinal));
+            all = all.joined(of_chunk, first_ordinal);
         }
         all
     }
@@ -187,15 +168,14 @@ mod tests {
             times in prop::collection::vec(-300_000..300_000_i64, 1..60),
             chunk_len in 1_usize..20,
         ) {
-            let told = taken(&times, chunk_len).unwrap();
+            let told = taken(&times, chunk_len);
             let at = CaptureTime::from_ns;
             let span = Span { first: at(*times.iter().min().unwrap()), last: at(*times.iter().max().unwrap()) };
-            prop_assert_eq!(told.span(), span);
+            prop_assert_eq!(told.span(), Some(span));
             let steps = times.windows(2).map(|pair| pair[0] - pair[1]).filter(|&back| back > ASIDE_NS);
-            // However they are cut into chunks, or one by one.
-            prop_assert_eq!(Some(told), taken(&times, times.len()));
-            let each = (0..).zip(&times).fold(None, |before, (ordinal, &ns)| Some(Times::and(before, at(ns), ordinal)));
-            prop_assert_eq!(Some(told), each);
+            prop_assert_eq!(told.first(), Some(at(times[0])));
+            // The last step, and the time that came twice, too.
+            prop_assert_eq!(told.disorder(), taken(&times, times.len()).disorder());
             let told = told.disorder();
             prop_assert_eq!(told.map_or(0, |told| told.steps_back), steps.clone().count() as u64);
             prop_assert_eq!(told.map(|told| told.largest_ns), steps.max());
@@ -207,7 +187,7 @@ mod tests {
     fn connections_that_had_begun_and_last_are_touched() {
         let ms = |ms: i64| ms * 1_000_000;
         let times: Vec<i64> = [0, 5, 10, 20, 30, 25, 35, 40].map(ms).to_vec();
-        let disorder = taken(&times, 3).unwrap().disorder().unwrap();
+        let disorder = taken(&times, 3).disorder().unwrap();
         assert_eq!((disorder.steps_back, disorder.largest_ns), (1, ms(5)));
         let touches = |first_ordinal: u64, first: i64, last: i64| {
             let at = |number| CaptureTime::from_ns(ms(number));

@@ -303,7 +303,7 @@ pub(super) struct Keys {
     runs: Vec<(u32, u32)>,
     /// The values' numbers.
     numbers: Vec<u32>,
-    /// The number of the last row, where there is one.
+    /// The number of the last row, where there is one: beside the runs, as it is asked for with every row.
     last: u32,
     /// Places of values in `numbers`, by number, plus one; 0 where a number is not among them.
     near: Vec<u32>,

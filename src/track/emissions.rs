@@ -134,7 +134,7 @@ struct Skips {
     told: u32,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
-    /// The highest byte seen when data was skipped last that lay above; and whether any packet came late, so that more may.
+    /// The highest byte seen when data was skipped last that lay above, of the packet that begins there; whether any came late.
     lay_above: Option<i64>,
     has_late: bool,
     /// The highest byte repeated in the repair that is going on (RFC 6675 section 2, `HighRxt`).

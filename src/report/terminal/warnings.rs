@@ -186,6 +186,7 @@ pub(super) fn overlap(files: &[FileFacts]) -> Option<String> {
 /// That records are older than those before them.
 fn out_of_order(disorder: &Disorder) -> String {
     let by_ns = disorder.largest_ns;
+    // The one goes from ns to seconds, the other on to days.
     let by = if by_ns < 1000 * SECOND_NS {
         seconds(by_ns as f64)
     } else {

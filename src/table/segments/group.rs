@@ -74,6 +74,7 @@ impl Block {
     /// Adds a row; there is room for it.
     #[inline]
     fn push(&mut self, place: Place, segment: ClassifiedSegment) {
+        debug_assert!(self.rows < BLOCK_ROWS, "no more rows than wanted");
         // Below the length of every column, as the compiler sees.
         let row = self.rows % BLOCK_ROWS;
         self.rows += 1;

@@ -10,6 +10,8 @@ pub mod html;
 #[cfg(feature = "cli")]
 mod largest;
 mod output;
+#[cfg(feature = "charts")]
+mod rivals;
 pub mod study;
 pub mod tables;
 #[cfg(feature = "cli")]

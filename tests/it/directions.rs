@@ -196,7 +196,7 @@ impl Wire {
 }
 
 #[test]
-fn of_many_pairs_the_first_are_shown_and_how_many_there_are() {
+fn of_many_pairs_those_of_large_flows_are_shown_and_how_many_there_are() {
     for (flows, pairs) in [(6, 15), (7, 21)] {
         let mut wire = Wire::default();
         for flow in 0..flows {
@@ -208,7 +208,7 @@ fn of_many_pairs_the_first_are_shown_and_how_many_there_are() {
         let table = said.split("flows together").nth(1).unwrap();
         // Two flows a pair, each in a line.
         assert_eq!(table.matches(" > ").count(), 2 * 15, "{said}");
-        let more = "The first 15 of 21 pairs that compete; the table of pairs of --out has all.";
+        let more = "15 pairs of the largest flows, of 21 that compete; the table of pairs of --out has all.";
         assert_eq!(table.contains(more), pairs > 15, "{said}");
     }
 }

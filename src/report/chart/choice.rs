@@ -3,6 +3,7 @@
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowFigures, FlowNames, all_ahead};
 use crate::observe::{Span, Wanted};
 
+use super::super::rivals::largest_places;
 use super::ChartOptions;
 use super::file_name::file_stem;
 use super::label::{FlowEnds, FlowName, capture_names, count, flow_names};
@@ -147,20 +148,6 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Places of the `n` largest of some sizes, which descend. Of those that are as large as the last of
-/// them, some from all over are taken: the first ones, as of a thousand equal flows, tell of the
-/// beginning only.
-pub(super) fn largest_places(sizes: &[u64], n: usize) -> Vec<usize> {
-    let Some(&last) = sizes.get(n.saturating_sub(1)).filter(|_| n > 0) else {
-        return (0..sizes.len().min(n)).collect();
-    };
-    let larger = sizes.partition_point(|&size| size > last);
-    let alike = sizes.partition_point(|&size| size >= last) - larger;
-    let room = n - larger;
-    let spread = (0..room).map(|index| larger + index * alike / room);
-    (0..larger).chain(spread).collect()
-}
-
 /// First and last bin in which any of these flows did anything.
 fn bin_span(flows: &[NamedFlow<'_>]) -> Option<(i64, i64)> {
     let spans = flows.iter().filter_map(|flow| flow.bin_span);
@@ -276,20 +263,5 @@ mod tests {
         assert!(is_beside(always, always));
         let [begin, end] = [CaptureTime::MIN, CaptureTime::MAX].map(|at| span(at, at));
         assert!(!is_beside(begin, end));
-    }
-
-    #[test]
-    fn of_equal_flows_some_from_all_over_are_chosen() {
-        for (sizes, n, chosen) in [
-            (&[9, 8, 7, 6][..], 2, &[0, 1][..]),
-            (&[9, 8], 3, &[0, 1]),
-            (&[9, 5, 5, 5, 5, 5, 5, 1], 4, &[0, 1, 3, 5]),
-            (&[5; 10], 5, &[0, 2, 4, 6, 8]),
-            (&[5, 5, 4], 2, &[0, 1]),
-            (&[5, 5], 0, &[]),
-            (&[], 2, &[]),
-        ] {
-            assert_eq!(largest_places(sizes, n), chosen, "{n} of {sizes:?}");
-        }
     }
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use crate::analyze::{Flow, Pair};
 
+use super::super::rivals::{Rivals, largest_pairs};
 use super::axis::{Axis, Quantity};
 use super::bars::{draw_capture, draw_grid};
 use super::canvas::{Align, Canvas};
-use super::choice::{NamedFlow, Scene, largest_places};
+use super::choice::{NamedFlow, Scene};
 use super::fit::shorten;
 use super::font::text_width;
 use super::frame::{Panel, X_AXIS_HEIGHT, header};
@@ -35,6 +36,7 @@ struct Row<'a> {
     a: &'a NamedFlow<'a>,
     b: &'a NamedFlow<'a>,
     fness: f64,
+    rivals: Rivals,
 }
 
 /// Pairs of the large flows of each capture. None where no two of them overlap.
@@ -46,7 +48,7 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
             scene.flows.iter().map(|flow| (flow.place, flow)).collect();
         let flows: Vec<Flow<'_>> = scene.capture.flows().collect();
         let pairs = scene.capture.pairs.pairs.iter();
-        let found = pairs.filter_map(|pair| Some((pair, row(index, pair, &by_place)?)));
+        let found = pairs.filter_map(|pair| Some((pair, row(index, pair, &by_place, &flows)?)));
         for (pair, row) in found {
             if pair.is_momentary(&flows) {
                 momentary += 1;
@@ -56,12 +58,9 @@ pub(super) fn draw(scenes: &[Scene<'_>], style: Style) -> Option<Canvas> {
         }
     }
     let total = rows.len();
-    // The pairs of which even the smaller flow is large.
-    let size = |row: &Row<'_>| row.a.payload.min(row.b.payload);
-    rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
-    let sizes: Vec<u64> = rows.iter().map(size).collect();
+    let rivals: Vec<Rivals> = rows.iter().map(|row| row.rivals).collect();
     fitted(style, |room| {
-        let chosen = largest_places(&sizes, room.rows).into_iter();
+        let chosen = largest_pairs(&rivals, room.rows).into_iter();
         let mut rows: Vec<Row<'_>> = chosen.map(|place| rows[place]).collect();
         rows.sort_by_key(|row| (row.scene, row.a.place, row.b.place));
         (!rows.is_empty()).then(|| draw_rows(scenes, &rows, (total, momentary), style, room))
@@ -72,6 +71,7 @@ fn row<'a>(
     scene: usize,
     pair: &Pair,
     by_place: &HashMap<usize, &'a NamedFlow<'a>>,
+    flows: &[Flow<'_>],
 ) -> Option<Row<'a>> {
     let (a, b) = (by_place.get(&pair.a)?, by_place.get(&pair.b)?);
     // The two directions of one connection do not compete.
@@ -81,6 +81,7 @@ fn row<'a>(
         a,
         b,
         fness: pair.fness?,
+        rivals: Rivals::of(scene, pair, flows),
     })
 }
 

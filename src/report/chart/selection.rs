@@ -2,8 +2,8 @@
 //! long before those that were there for a moment, whatever their size, and where even they are too many, of each
 //! capture those that got most beside those that got least, as both are what such a chart is about.
 
+use super::super::rivals::largest_places;
 use super::axis::grouped;
-use super::choice::largest_places;
 use super::label::count;
 
 /// So many times as long as others is long.

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::{Delivered, is_behind_link};
+use crate::analyze::{Delivered, Flow, Pair, is_behind_link};
 use crate::metric;
 use crate::observe;
 use crate::time::CaptureTime;
 
+use super::super::rivals::{Rivals, largest_pairs, together};
 use super::axis::{Axis, Quantity, grouped};
 use super::canvas::{Canvas, Stroke};
 use super::choice::{NamedFlow, Scene};
@@ -280,7 +281,7 @@ fn draw_layers(
     }
 }
 
-/// Jain's index in each bin and, of few flows, fness of each pair. None where there are not two flows at the same time in two
+/// Jain's index in each bin, and fness of the pairs of the largest flows. None where there are not two flows at the same time in two
 /// bins.
 pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canvas> {
     // Bytes are compared over a stretch of time: no more of these than can be seen.
@@ -302,8 +303,8 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         drawing: Drawing::Line,
         notes: Vec::new(),
     })];
-    let pairs = pair_lines(scene, options, joined);
-    if !pairs.is_empty() && pairs.len() <= PAIRS_MAX {
+    let (pairs, pairs_left_out) = pair_lines(scene, options, joined);
+    if !pairs.is_empty() {
         parts.push(Part::Plot(Plot {
             what: "fness",
             lines: pairs,
@@ -321,6 +322,7 @@ pub(super) fn fairness(scene: &Scene<'_>, options: &ChartOptions) -> Option<Canv
         bins.words(),
         count(rivals.len(), "flow")
     )];
+    notes.extend(pairs_left_out);
     notes.extend(other_way(scene));
     notes.extend(missing);
     Some(stacked(
@@ -404,38 +406,71 @@ pub(super) fn jain_line(rivals: &[&NamedFlow<'_>], joined: i64) -> Line {
     }
 }
 
-fn pair_lines(scene: &Scene<'_>, options: &ChartOptions, joined: i64) -> Vec<Line> {
+/// A line a pair: of many those of the largest flows that were together for long. What is said of the others.
+fn pair_lines(
+    scene: &Scene<'_>,
+    options: &ChartOptions,
+    joined: i64,
+) -> (Vec<Line>, Option<String>) {
     let by_place: BTreeMap<usize, &NamedFlow<'_>> =
         scene.flows.iter().map(|flow| (flow.place, flow)).collect();
-    let pairs = scene.capture.pairs.pairs.iter().filter_map(|pair| {
-        let (a, b) = (by_place.get(&pair.a)?, by_place.get(&pair.b)?);
-        (a.flow.connection_id != b.flow.connection_id).then_some((pair, a, b))
+    let flows: Vec<Flow<'_>> = scene.capture.flows().collect();
+    let of_pair = |pair: &Pair| Some([*by_place.get(&pair.a)?, *by_place.get(&pair.b)?]);
+    let competing = scene.capture.pairs.pairs.iter().filter_map(|pair| {
+        let both @ [a, b] = of_pair(pair)?;
+        let compete = a.flow.connection_id != b.flow.connection_id && !pair.is_momentary(&flows);
+        compete.then_some((pair, both))
     });
-    pairs
-        .take(PAIRS_MAX + 1)
+    let competing: Vec<_> = competing.collect();
+    let all = competing.len();
+    let bin_ns = options.bin_ns.max(1).saturating_mul(joined);
+    let since_origin = |at: CaptureTime| at.since(scene.capture.origin);
+    // Those bins that the span has whole, too: it may be a window that was asked for.
+    let with_bins = competing.into_iter().filter_map(|(pair, both)| {
+        let span = together(pair, &flows)?;
+        let begin = since_origin(span.first.plus_ns(-1)).div_euclid(bin_ns) + 1;
+        let end = since_origin(span.last.plus_ns(1)).div_euclid(bin_ns);
+        Some((pair, both, begin..end))
+    });
+    let drawable: Vec<_> = with_bins.filter(|(_, _, bins)| !bins.is_empty()).collect();
+    let rivals = drawable
+        .iter()
+        .map(|(pair, ..)| Rivals::of(0, pair, &flows));
+    let chosen = largest_pairs(&rivals.collect::<Vec<_>>(), PAIRS_MAX);
+    let chosen = chosen.into_iter().map(|place| &drawable[place]);
+    let lines = chosen.map(|(_, [a, b], bins)| {
+        let of_b: BTreeMap<i64, u64> = inner_bins(b, joined).collect();
+        let samples = inner_bins(a, joined).filter_map(|(bin, bytes_a)| {
+            let bytes_b = *of_b.get(&bin).filter(|_| bins.contains(&bin))?;
+            Some(Sample {
+                bin,
+                value: metric::fness(bytes_a, bytes_b)?,
+                range: None,
+            })
+        });
+        (
+            format!("A: {} | B: {}", a.name, b.name),
+            samples.collect::<Vec<_>>(),
+        )
+    });
+    let lines: Vec<Line> = lines
+        .filter(|(_, samples)| !samples.is_empty())
         // First what is least like the colours of the first flows.
         .zip(PAIRS.into_iter().cycle().skip(1))
-        .map(|((pair, a, b), style)| {
-            let bin_ns = options.bin_ns.max(1).saturating_mul(joined);
-            let since_origin = |at: CaptureTime| at.since(scene.capture.origin);
-            // Those that the span has whole, too: it may be a window that was asked for.
-            let begin = since_origin(pair.start.plus_ns(-1)).div_euclid(bin_ns) + 1;
-            let end = since_origin(pair.end.plus_ns(1)).div_euclid(bin_ns);
-            let of_b: BTreeMap<i64, u64> = inner_bins(b, joined).collect();
-            let samples = inner_bins(a, joined).filter_map(|(bin, bytes_a)| {
-                let bytes_b = *of_b.get(&bin).filter(|_| (begin..end).contains(&bin))?;
-                Some(Sample {
-                    bin,
-                    value: metric::fness(bytes_a, bytes_b)?,
-                    range: None,
-                })
-            });
-            Line {
-                name: format!("A: {} | B: {}", a.name, b.name),
-                style,
-                samples: samples.collect(),
-            }
+        .map(|((name, samples), style)| Line {
+            name,
+            style,
+            samples,
         })
-        .filter(|line| !line.samples.is_empty())
-        .collect()
+        .collect();
+    let drawn = lines.len();
+    let is_choice = drawable.len() > PAIRS_MAX && drawn > 0;
+    let left_out = is_choice.then(|| {
+        format!(
+            "fness of {} of the largest flows, {} not drawn",
+            count(drawn, "pair"),
+            count(all - drawn, "pair")
+        )
+    });
+    (lines, left_out)
 }

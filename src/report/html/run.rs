@@ -2,12 +2,13 @@
 
 use std::convert::Infallible;
 
-use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames, Limited};
+use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames, Limited, Pair};
 use crate::event::Direction;
 
 use super::super::chart::{Canvas, ChartOptions, Theme, attempt, for_each_chart};
 use super::super::ends::mark;
 use super::super::largest::largest_flows;
+use super::super::rivals::{Rivals, largest_pairs};
 use super::super::terminal::{
     before_ends, compared, counted, given_up, grouped, name_of, percent, put_away, rate, repairs,
     utilisation, volume, warnings,
@@ -311,38 +312,40 @@ fn limits(limited: Limited) -> String {
 
 /// Pairs that compete, as the terminal and charts have them: not those of a download and the control connection beside it.
 fn pair_table(analysis: &Analysis, names: &FlowNames) -> PageTable {
-    let mut rows = Vec::new();
-    let (mut all, mut competing) = (0, 0);
-    for (index, capture) in analysis.captures.iter().enumerate() {
-        let flows: Vec<Flow<'_>> = capture.flows().collect();
-        all += capture.pairs.pairs.len();
-        for pair in compared(capture, &flows) {
-            competing += 1;
-            let (Some(a), Some(b)) = (flows.get(pair.a), flows.get(pair.b)) else {
-                continue;
-            };
-            if rows.len() == ROWS_MAX {
-                continue;
-            }
-            let name = |flow: &Flow<'_>| {
-                let (src, dst) = flow.ends();
-                let called = before_ends(names.of(flow));
-                format!("{called}{src} → {dst}{}", mark(flow))
-            };
-            let span = pair.end.since(pair.start) as f64;
-            rows.push(vec![
-                Cell::count(index as u64 + 1),
-                Cell::text(name(a)),
-                Cell::text(name(b)),
-                Cell::number(Some(span), took),
-                Cell::number(Some(pair.bytes_a as f64), |bytes| volume(bytes as u64)),
-                Cell::number(Some(pair.bytes_b as f64), |bytes| volume(bytes as u64)),
-                Cell::number(pair.fness, three),
-            ]);
-        }
-    }
-    let which = if competing > rows.len() {
-        "first that compete"
+    let captures = analysis.captures.iter();
+    let captures = captures.map(|capture| (capture, capture.flows().collect()));
+    let captures: Vec<(&CaptureAnalysis, Vec<Flow<'_>>)> = captures.collect();
+    let competing = captures.iter().enumerate();
+    let competing = competing.flat_map(|(index, (capture, flows))| {
+        compared(capture, flows).map(move |pair| (index, pair, Rivals::of(index, pair, flows)))
+    });
+    let competing: Vec<_> = competing.collect();
+    let sizes: Vec<Rivals> = competing.iter().map(|&(.., rivals)| rivals).collect();
+    let shown = largest_pairs(&sizes, ROWS_MAX).into_iter();
+    let row = |(index, pair, _): (usize, &Pair, Rivals)| {
+        let flows = &captures[index].1;
+        let (a, b) = (flows.get(pair.a)?, flows.get(pair.b)?);
+        let name = |flow: &Flow<'_>| {
+            let (src, dst) = flow.ends();
+            let called = before_ends(names.of(flow));
+            format!("{called}{src} → {dst}{}", mark(flow))
+        };
+        let span = pair.end.since(pair.start) as f64;
+        Some(vec![
+            Cell::count(index as u64 + 1),
+            Cell::text(name(a)),
+            Cell::text(name(b)),
+            Cell::number(Some(span), took),
+            Cell::number(Some(pair.bytes_a as f64), |bytes| volume(bytes as u64)),
+            Cell::number(Some(pair.bytes_b as f64), |bytes| volume(bytes as u64)),
+            Cell::number(pair.fness, three),
+        ])
+    };
+    let rows: Vec<Vec<Cell>> = shown.filter_map(|place| row(competing[place])).collect();
+    let pairs = analysis.captures.iter();
+    let all = pairs.map(|capture| capture.pairs.pairs.len()).sum();
+    let which = if competing.len() > rows.len() {
+        "pairs of the largest flows that compete,"
     } else {
         "that compete"
     };

@@ -3,39 +3,46 @@
 use std::collections::BTreeSet;
 
 use super::super::ends::mark;
+use super::super::rivals::{Rivals, largest_pairs};
 use super::tables::{add_names, flows_table};
 use super::{counted, duration, grouped, name_of, percent, rate};
 use crate::analyze::{Analysis, CaptureAnalysis, Flow, FlowNames, Pair};
 use crate::metric;
 
-/// Pairs shown, those of six flows; more are a matrix, and a chart shows that better.
+/// Pairs shown, as many as six flows have; more are a matrix, and a chart shows that better.
 const PAIRS_SHOWN: usize = 15;
 
-/// The pairs of flows that compete (METRICS.md N1): the first ones, where they are many.
+/// The pairs of flows that compete (METRICS.md N1): those of the largest flows, where they are many.
 pub(super) fn pair_table(analysis: &Analysis, names: &FlowNames) -> String {
     let several = analysis.captures.len() > 1;
-    let (mut rows, mut all, mut momentary) = (Vec::new(), 0, 0);
-    let mut named = Vec::new();
-    for (index, capture) in analysis.captures.iter().enumerate() {
-        let flows: Vec<Flow<'_>> = capture.flows().collect();
-        for pair in rivals(capture, &flows) {
-            if pair.is_momentary(&flows) {
+    let captures = analysis.captures.iter();
+    let captures = captures.map(|capture| (capture, capture.flows().collect()));
+    let captures: Vec<(&CaptureAnalysis, Vec<Flow<'_>>)> = captures.collect();
+    let (mut found, mut momentary) = (Vec::new(), 0);
+    for (index, (capture, flows)) in captures.iter().enumerate() {
+        for pair in rivals(capture, flows) {
+            if pair.is_momentary(flows) {
                 momentary += 1;
-                continue;
+            } else {
+                found.push((index, pair));
             }
-            all += 1;
-            if rows.len() == PAIRS_SHOWN {
-                continue;
-            }
-            let mut cells = cells(&flows, pair);
-            if several {
-                cells.insert(0, (index + 1).to_string());
-            }
-            rows.push(cells);
-            let [a, b] = [pair.a, pair.b].map(|place| name_of(names, &flows[place]));
-            named.push(format!("{a}\n{b}"));
         }
     }
+    let of_pair = |&(index, pair): &(usize, &Pair)| Rivals::of(index, pair, &captures[index].1);
+    let sizes: Vec<Rivals> = found.iter().map(of_pair).collect();
+    let (mut rows, mut named) = (Vec::new(), Vec::new());
+    for place in largest_pairs(&sizes, PAIRS_SHOWN) {
+        let (index, pair) = found[place];
+        let flows = &captures[index].1;
+        let mut cells = cells(flows, pair);
+        if several {
+            cells.insert(0, (index + 1).to_string());
+        }
+        rows.push(cells);
+        let [a, b] = [pair.a, pair.b].map(|place| name_of(names, &flows[place]));
+        named.push(format!("{a}\n{b}"));
+    }
+    let all = found.len();
     if rows.is_empty() {
         return not_shown(all, momentary);
     }
@@ -102,7 +109,7 @@ fn not_shown(all: usize, momentary: usize) -> String {
     let shown = match all {
         0..=PAIRS_SHOWN => String::new(),
         _ => format!(
-            "The first {PAIRS_SHOWN} of {} pairs that compete",
+            "{PAIRS_SHOWN} pairs of the largest flows, of {} that compete",
             grouped(all as u64)
         ),
     };

@@ -66,6 +66,41 @@ fn a_pair_has_the_colour_of_no_flow() {
 }
 
 #[test]
+fn of_many_pairs_fness_over_time_is_of_large_flows_that_were_together_for_long() {
+    // The first flow ends soon, and has pairs with all the others before these have any of their own.
+    let long = (2..=6).map(|host| download(host, 300, 400, |_| false));
+    let packets = [
+        download(1, 0, 60, |_| false),
+        long.collect::<Vec<_>>().concat(),
+    ]
+    .concat();
+    with_scene(packets, |scene, options| {
+        assert_eq!(scene.capture.pairs.pairs.len(), 15);
+        let drawn = sharing::fairness(scene, options).unwrap();
+        let said = texts(&drawn);
+        let pairs: Vec<_> = said.iter().filter(|text| text.contains("A: ")).collect();
+        assert_eq!(pairs.len(), 6, "{said:?}");
+        assert!(
+            !pairs.iter().any(|pair| pair.contains("10.0.0.1 ")),
+            "{pairs:?}"
+        );
+        let left_out = "fness of 6 pairs of the largest flows, 9 pairs not drawn";
+        assert!(said.iter().any(|text| text.contains(left_out)), "{said:?}");
+    });
+    // Four flows have six pairs: all of them.
+    let four = (1..=4).map(|host| download(host, 0, 200, |_| false));
+    with_scene(four.collect::<Vec<_>>().concat(), |scene, options| {
+        let drawn = sharing::fairness(scene, options).unwrap();
+        let said = texts(&drawn);
+        assert_eq!(said.iter().filter(|text| text.contains("A: ")).count(), 6);
+        assert!(
+            !said.iter().any(|text| text.contains("not drawn")),
+            "{said:?}"
+        );
+    });
+}
+
+#[test]
 fn a_flow_that_sent_nearly_all_has_no_chart_of_its_share() {
     let with_second = |packets: u32| {
         [

@@ -156,7 +156,7 @@ impl Default for ChartOptions {
 }
 
 /// What is below this share of the capacity is not seen on an axis that reaches it.
-const IDLE: f64 = 0.05;
+const IDLE: f64 = 0.1;
 
 impl ChartOptions {
     /// The capacity with its name, for a line beside goodputs up to `most`; where it would press these flat, what is

@@ -265,6 +265,20 @@ impl Axis {
         }
     }
 
+    /// The same for lines, which look cut off where they leave the last tick below: one more, where they still fill most of
+    /// the axis.
+    pub(super) fn linear_above(quantity: Quantity, min: f64, max: f64, ticks_max: usize) -> Self {
+        /// How much of an axis is most of it.
+        const FILLED: f64 = 0.8;
+        let magnitude = min.abs().max(max.abs());
+        let whole = Self::on_ticks(quantity, magnitude, (min, max), ticks_max);
+        if max - min >= FILLED * (whole.max - whole.min) {
+            whole
+        } else {
+            Self::linear(quantity, min, max, ticks_max)
+        }
+    }
+
     /// The axis that ends on ticks.
     fn on_ticks(
         quantity: Quantity,

@@ -128,7 +128,7 @@ impl Plot {
         match self.scale {
             PlotScale::Linear(quantity) => {
                 let reference = self.reference.as_ref().map_or(0.0, |&(value, _)| value);
-                Axis::linear(quantity, min.min(0.0), max.max(reference), ticks_max)
+                Axis::linear_above(quantity, min.min(0.0), max.max(reference), ticks_max)
             }
             PlotScale::Delays(quantity) => {
                 let values = self.lines.iter().flat_map(Line::values);

@@ -43,6 +43,24 @@ fn plot(samples: Vec<Sample>) -> Plot {
 }
 
 #[test]
+fn lines_stay_below_the_last_tick_where_that_takes_little_of_the_axis() {
+    let axis = |value: f64, ticks_max| {
+        let sample = Sample {
+            bin: 0,
+            value,
+            range: None,
+        };
+        let axis = plot(vec![sample]).axis(ticks_max);
+        (axis.max, axis.ticks.last().unwrap().1.clone())
+    };
+    assert_eq!(axis(50_770.0, 8), (60_000.0, "60".to_owned()));
+    assert_eq!(axis(50_770.0, 4), (60_000.0, "60".to_owned()));
+    assert_eq!(axis(50_000.0, 8), (50_000.0, "50".to_owned()));
+    // A third of the axis is too much.
+    assert_eq!(axis(101_000.0, 4), (101_000.0, "100".to_owned()));
+}
+
+#[test]
 fn of_a_million_bins_the_extremes_are_kept_while_reading() {
     let bins = bins(999_999);
     let kept = bins.thinned(saw(1_000_000));

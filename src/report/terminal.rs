@@ -317,6 +317,9 @@ fn capture_line(capture: &CaptureAnalysis, config: &Config) -> String {
     }
     if let Some(share) = utilisation(capture, config) {
         let _ = write!(line, ", utilisation {}", percent(share));
+        if is_of_one_way(capture) {
+            line.push_str(" one way");
+        }
     }
     let _ = write!(
         line,
@@ -348,6 +351,11 @@ pub(super) fn utilisation(capture: &CaptureAnalysis, config: &Config) -> Option<
     let capacity_bps = config.capacity.as_ref()?.bps;
     let delivered = capture.delivered_towards_capacity()?;
     metric::utilisation(delivered.goodput_bps()?, capacity_bps)
+}
+
+/// Whether that is of the flows that go one way, as others that go the other way take nothing from them.
+pub(super) fn is_of_one_way(capture: &CaptureAnalysis) -> bool {
+    (capture.towards_capacity().len() as u64) < capture.totals().flows
 }
 
 fn flow_table(analysis: &Analysis, names: &FlowNames) -> String {

@@ -131,6 +131,16 @@ fn the_share_of_the_link_is_that_of_one_direction() {
     });
     // The upload has the answers of the download: all it takes is a packet longer.
     close(percent[1], percent[0], 0.01);
+    let one_way = said.each_ref().map(|said| said.contains(" % one way;"));
+    assert_eq!(one_way, [false, true], "{said:?}");
+    for (name, is_said) in [("one.pcap", false), ("two.pcap", true)] {
+        let args = [name, "-c", "20Mbit", "--no-charts", "--report", "r.html"];
+        assert_eq!(run(folder.path(), &args).status, 0);
+        let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+        let caption = "utilisation “one way” is of those that go the main way alone";
+        assert_eq!(page.contains(caption), is_said);
+        assert_eq!(page.contains(" % one way<"), is_said);
+    }
     assert!(!said[1].contains("flows together"), "{}", said[1]);
     let charts = fs::read_dir(folder.path().join("r.charts")).unwrap();
     let charts = charts.map(|entry| entry.unwrap().path());

@@ -10,8 +10,8 @@ use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::rivals::{Rivals, largest_pairs};
 use super::super::terminal::{
-    before_ends, compared, counted, given_up, grouped, name_of, percent, put_away, rate, repairs,
-    utilisation, volume, warnings,
+    before_ends, compared, counted, given_up, grouped, is_of_one_way, name_of, percent, put_away,
+    rate, repairs, utilisation, volume, warnings,
 };
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, delay, left_out, notes_on_captures,
@@ -20,6 +20,9 @@ use super::{
 
 /// Captures whose charts are on the page.
 const CAPTURES_DRAWN: usize = 12;
+
+/// What stands behind a utilisation that is not of all flows.
+const ONE_WAY: &str = " one way";
 
 /// Captures whose charts are not folded away.
 const CAPTURES_OPEN: usize = 2;
@@ -100,13 +103,23 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
             Cell::count(capture.connections_total),
             Cell::count(capture.totals().flows),
             Cell::number(goodput, rate),
-            Cell::number(utilisation, percent),
+            Cell::number(utilisation, |share| {
+                let note = if is_of_one_way(capture) { ONE_WAY } else { "" };
+                percent(share) + note
+            }),
             Cell::number(capture.pairs.jain, three),
             Cell::number(capture.pairs.sharing_ratio, three),
         ]
     };
+    let rows: Vec<Vec<Cell>> = analysis.captures.iter().enumerate().map(row).collect();
+    let ends_in_note = |cell: &Cell| cell.text.ends_with(ONE_WAY);
+    let caption = if rows.iter().flatten().any(ends_in_note) {
+        "Goodput is of all flows; utilisation “one way” is of those that go the main way alone, over their own time, as the others take nothing of the same capacity (METRICS.md N5)."
+    } else {
+        ""
+    };
     PageTable {
-        caption: String::new(),
+        caption: caption.to_owned(),
         columns: columns(&[
             ("#", true),
             ("capture", false),
@@ -121,7 +134,7 @@ fn captures(analysis: &Analysis, config: &Config) -> PageTable {
             ("Jain’s index", true),
             ("sharing ratio", true),
         ]),
-        rows: analysis.captures.iter().enumerate().map(row).collect(),
+        rows,
     }
 }
 

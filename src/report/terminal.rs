@@ -34,7 +34,7 @@ use crate::study::{StudyResults, StudyRun};
 use super::largest::largest_flows;
 use delays::millis;
 pub(super) use delays::{delay, delays};
-use nothing::nothing_found;
+pub(super) use nothing::nothing_found;
 pub(super) use pairs::compared;
 use rotated::parts_of_one;
 pub(crate) use studies::study_warnings;
@@ -361,7 +361,7 @@ pub(super) fn is_of_one_way(capture: &CaptureAnalysis) -> bool {
 fn flow_table(analysis: &Analysis, names: &FlowNames) -> String {
     let (flows, all) = largest_flows(&analysis.captures, FLOWS_SHOWN);
     if flows.is_empty() {
-        return nothing_found(analysis);
+        return format!("No {}.\n", nothing_found(&analysis.captures));
     }
     let several = analysis.captures.len() > 1;
     let mut header = vec![

@@ -41,6 +41,25 @@ fn results_may_be_read_by_who_might_read_the_older_ones() {
 }
 
 #[test]
+fn a_page_of_an_empty_capture_says_that_it_is_empty() {
+    let folder = with_capture();
+    let bytes = fs::read(folder.path().join("a.pcap")).unwrap();
+    fs::write(folder.path().join("none.pcap"), &bytes[..24]).unwrap();
+    for captures in [&["none.pcap"][..], &["a.pcap", "none.pcap"]] {
+        let args = [captures, &["--no-charts", "--report", "r.html"]].concat();
+        assert_eq!(run(folder.path(), &args).status, 0);
+        let page = fs::read_to_string(folder.path().join("r.html")).unwrap();
+        let said =
+            "none.pcap: no TCP flow with payload: no packet was captured; check the interface, ";
+        assert!(page.contains(said), "{page}");
+        assert!(
+            !page.contains("nothing was found that speaks against"),
+            "{page}"
+        );
+    }
+}
+
+#[test]
 fn nothing_is_written_in_the_place_of_a_pipe() {
     let folder = with_capture();
     let pipe = folder.path().join("r.csv");

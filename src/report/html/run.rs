@@ -1,6 +1,7 @@
 //! The page of a run: its captures and flows.
 
 use std::convert::Infallible;
+use std::slice::from_ref;
 
 use crate::analyze::{Analysis, CaptureAnalysis, Config, Flow, FlowNames, Limited, Pair};
 use crate::event::Direction;
@@ -10,8 +11,8 @@ use super::super::ends::mark;
 use super::super::largest::largest_flows;
 use super::super::rivals::{Rivals, largest_pairs};
 use super::super::terminal::{
-    before_ends, compared, counted, given_up, grouped, is_of_one_way, name_of, percent, put_away,
-    rate, repairs, utilisation, volume, warnings,
+    before_ends, compared, counted, given_up, grouped, is_of_one_way, name_of, nothing_found,
+    percent, put_away, rate, repairs, utilisation, volume, warnings,
 };
 use super::{
     Block, Cell, Page, PageTable, ROWS_MAX, add_names, columns, delay, left_out, notes_on_captures,
@@ -146,6 +147,10 @@ fn quality(analysis: &Analysis, config: &Config) -> Block {
         notes.extend(repairs(&capture.files));
         notes.extend(given_up(capture.given_up).map(|text| format!("{}: {text}", capture.name)));
         notes.extend(put_away(capture).map(|text| format!("{}: {text}", capture.name)));
+        if capture.totals().flows == 0 && capture.errors.is_empty() {
+            let why = nothing_found(from_ref(capture));
+            notes.push(format!("{}: no {why}", capture.name));
+        }
         let warnings = warnings(capture, config);
         notes.extend(
             warnings

@@ -1,23 +1,20 @@
 //! What to say where no flow was found, as far as the packets tell why.
 
-use crate::analyze::Analysis;
+use crate::analyze::CaptureAnalysis;
 use crate::capture::LinkType;
 use crate::decode::{Skip, Tally};
 
-/// Why no flow was found, and what to do.
-pub(super) fn nothing_found(analysis: &Analysis) -> String {
+/// What kind of flow was not found in any of these captures, why, and what to do: behind `no`.
+pub(in crate::report) fn nothing_found(captures: &[CaptureAnalysis]) -> String {
     let mut skipped = Tally::default();
     let (mut records, mut tcp, mut has_udp) = (0, 0, false);
-    for capture in &analysis.captures {
+    for capture in captures {
         records += capture.records;
         tcp += capture.tcp_records;
         skipped.merge(&capture.skipped);
         has_udp |= capture.has_udp;
     }
-    let are_whole = analysis
-        .captures
-        .iter()
-        .all(|capture| capture.error().is_none());
+    let are_whole = captures.iter().all(|capture| capture.error().is_none());
     let why = if records == 0 && are_whole {
         Some(NO_PACKET.to_owned())
     } else {
@@ -25,7 +22,7 @@ pub(super) fn nothing_found(analysis: &Analysis) -> String {
     };
     let why = why.map_or_else(String::new, |why| format!(": {why}"));
     let what = if has_udp { "flow" } else { "TCP flow" };
-    format!("No {what} with payload{why}.\n")
+    format!("{what} with payload{why}")
 }
 
 const NO_PACKET: &str =

@@ -247,12 +247,12 @@ fn put_blocks(html: &mut String, blocks: &[Block]) {
 fn put_block(html: &mut String, block: &Block) {
     match block {
         Block::Text(text) | Block::Undrawn(text) => {
-            let _ = writeln!(html, "<p>{}</p>", escaped(text));
+            let _ = writeln!(html, "<p>{}</p>", with_code(text));
         }
         Block::Notes(notes) => {
             html.push_str("<ul class=\"notes\">\n");
             for note in notes {
-                let _ = writeln!(html, "<li>{}</li>", escaped(note));
+                let _ = writeln!(html, "<li>{}</li>", with_code(note));
             }
             html.push_str("</ul>\n");
         }
@@ -407,6 +407,26 @@ fn with_breaks(escaped: &str) -> String {
         }
     }
     broken
+}
+
+/// Escaped text between tags, in which what stands between two backticks is code, as names of options and columns are.
+fn with_code(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('`')
+        && let Some((code, after)) = behind.split_once('`')
+    {
+        safe.push_str(&escaped(before));
+        if code.is_empty() {
+            safe.push_str("``");
+        } else {
+            safe.push_str("<code>");
+            safe.push_str(&escaped(code));
+            safe.push_str("</code>");
+        }
+        rest = after;
+    }
+    safe + &escaped(rest)
 }
 
 /// Text that is nothing but text wherever it stands: between tags or in an attribute.

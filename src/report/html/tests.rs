@@ -77,6 +77,20 @@ fn names_are_text_wherever_they_stand() {
 }
 
 #[test]
+fn what_stands_between_backticks_is_code_and_still_text() {
+    let mut page = page();
+    let said = "`--fness-window` compares <b>`pm`</b>, ``, `<script>` & a lone `";
+    page.sections[0].blocks = vec![
+        Block::Text(said.to_owned()),
+        Block::Notes(vec![said.to_owned()]),
+    ];
+    let html = page.to_html();
+    let code = "<code>--fness-window</code> compares &lt;b&gt;<code>pm</code>&lt;/b&gt;, ``, <code>&lt;script&gt;</code> &amp; a lone `";
+    assert!(html.contains(&format!("<p>{code}</p>")), "{html}");
+    assert!(html.contains(&format!("<li>{code}</li>")), "{html}");
+}
+
+#[test]
 fn a_figure_alone_is_no_wider_than_several_are() {
     let html = page().to_html();
     assert_eq!(html.matches("<figure").count(), 1);

@@ -59,6 +59,25 @@ fn a_page_of_an_empty_capture_says_that_it_is_empty() {
     }
 }
 
+/// What passed two places, in one file: round-trip times are of neither.
+#[test]
+fn of_packets_that_are_there_twice_round_trips_are_said_to_be_of_no_place() {
+    let folder = with_capture();
+    let bytes = fs::read(folder.path().join("a.pcap")).unwrap();
+    let (head, mut rest) = bytes.split_at(24);
+    let mut twice = head.to_vec();
+    while !rest.is_empty() {
+        let length = u32::from_le_bytes(rest[8..12].try_into().unwrap());
+        let (record, others) = rest.split_at(16 + length as usize);
+        twice.extend([record, record].concat());
+        rest = others;
+    }
+    fs::write(folder.path().join("twice.pcap"), twice).unwrap();
+    let said = run(folder.path(), &["twice.pcap"]).stderr;
+    let expected = "round-trip times, from the first copy of data to the first of its ACK, are those of no place where the copies are of several";
+    assert!(said.contains(expected), "{said}");
+}
+
 #[test]
 fn nothing_is_written_in_the_place_of_a_pipe() {
     let folder = with_capture();

@@ -26,7 +26,7 @@ const SIGNS: [(Quality, &str); 6] = [
     ),
     (
         Quality::Copies,
-        "many packets are there more than once, as in a capture of all interfaces: packets, IP bytes, throughput and overhead count each copy",
+        "many packets are there more than once, as in a capture of all interfaces: packets, IP bytes, throughput and overhead count each copy, and round-trip times are from the first copy of data to the first of its ACK",
     ),
     (
         Quality::ClockSteppedBack,

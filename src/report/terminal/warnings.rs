@@ -250,7 +250,7 @@ fn signs(quality: &CaptureQuality, has_filtered: bool) -> impl Iterator<Item = S
         (
             quality.copied_flows,
             format!(
-                "of {} many packets are there more than once, as in a capture of all interfaces (`tcpdump -i any`) or of a mirror port: packets, IP bytes, throughput, overhead and the rates of flows together count each copy, and fness is wrong where not all flows are copied alike; capture one interface",
+                "of {} many packets are there more than once, as in a capture of all interfaces (`tcpdump -i any`), of a mirror port or of several places in one file: packets, IP bytes, throughput, overhead and the rates of flows together count each copy, fness is wrong where not all flows are copied alike, and round-trip times, from the first copy of data to the first of its ACK, are those of no place where the copies are of several; capture one interface",
                 counted(quality.copied_flows, "flow")
             ),
         ),

@@ -18,7 +18,7 @@ pub mod tables;
 pub(crate) mod terminal;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::capture::{display_name, is_out_of_files};
 
@@ -31,7 +31,7 @@ pub use output::{Pending, abandon};
 #[non_exhaustive]
 pub enum ReportError {
     /// The file could not be created, written or put in its place.
-    #[error("{}: cannot be written: {}", display_name(path), Refusal(source))]
+    #[error("{}: cannot be written: {}", display_name(path), Refusal(source, path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -72,12 +72,22 @@ pub enum ReportError {
     },
 }
 
-/// Why a result could not be written, and what to do about it.
-struct Refusal<'a>(&'a io::Error);
+/// Whether the folder is there that something is to be made in.
+fn is_folder_there(path: &Path) -> bool {
+    let folder = path.parent();
+    folder.is_some_and(|folder| folder.as_os_str().is_empty() || folder.is_dir())
+}
+
+/// Why a result could not be written to a place, and what to do about it.
+struct Refusal<'a>(&'a io::Error, &'a Path);
 
 impl std::fmt::Display for Refusal<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0.kind() {
+            // As of file systems in which the kernel alone makes files.
+            io::ErrorKind::NotFound if is_folder_there(self.1) => {
+                "no file can be made in its folder; take another one"
+            }
             io::ErrorKind::NotFound => "its folder is not there; make it first",
             io::ErrorKind::PermissionDenied => "this user may not write there; take another folder",
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {

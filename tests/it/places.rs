@@ -40,6 +40,21 @@ fn results_may_be_read_by_who_might_read_the_older_ones() {
     assert_eq!(fs::read_to_string(at("r.csv")).unwrap(), "mine");
 }
 
+/// In some folders the kernel alone makes files.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_takes_no_files_is_not_said_to_be_missing() {
+    let folder = with_capture();
+    for (option, name) in [("--out", "r.csv"), ("--report", "r.html")] {
+        let place = format!("/proc/{name}");
+        let refused = run(folder.path(), &["a.pcap", option, &place]);
+        assert_eq!(refused.status, 2);
+        let said = "cannot be written: no file can be made in its folder; take another one";
+        let said = format!("{place}: {said}");
+        assert!(refused.stderr.contains(&said), "{}", refused.stderr);
+    }
+}
+
 #[test]
 fn a_page_of_an_empty_capture_says_that_it_is_empty() {
     let folder = with_capture();

@@ -180,7 +180,7 @@ impl Canvas {
             self.to_png(&mark)
         };
         let saved = bytes.map_err(ChartFault::Drawing).and_then(|bytes| {
-            let refused = |error| ChartFault::Writing(Refusal(&error).to_string());
+            let refused = |error| ChartFault::Writing(Refusal(&error, &path).to_string());
             std::fs::write(&path, bytes).map_err(refused)
         });
         saved.map_err(|fault| ChartError { path, fault })?;

@@ -117,10 +117,19 @@ impl Dimension {
                 .unwrap_or(name),
             _ => name,
         };
+        // What is spelt out is of bits, whatever its letters' case: `MBit/s`.
+        let lower = name.to_ascii_lowercase();
+        let bits = lower
+            .strip_suffix("/s")
+            .or_else(|| lower.strip_suffix("ps"));
+        let bits = bits.unwrap_or(&lower);
+        let bits = (self == Self::Rate).then_some(bits);
+        let bits = bits.filter(|bits| bits.ends_with("bit") || bits.ends_with("bits"));
         self.units().iter().find_map(|&(names, factor, suffix)| {
             // `mbps`, as columns in this unit end, is as usual as `Mbps`.
             let is_suffix = self == Self::Rate && name == suffix;
-            (is_suffix || names.contains(&bare)).then_some(Unit {
+            let is_bits = bits.is_some_and(|bits| names.contains(&bits));
+            (is_suffix || is_bits || names.contains(&bare)).then_some(Unit {
                 dimension: self,
                 factor,
                 suffix,
@@ -328,6 +337,12 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let (number, name) = split_unit(text, Dimension::Rate)?;
     let unit = Dimension::Rate.unit(name).ok_or_else(|| {
+        if let Some(prefix) = prefix_of_bytes(name) {
+            return format!(
+                "'{text}' may be of bytes or of bits: write it as {}{prefix}bit or {number}{prefix}bit",
+                8.0 * number
+            );
+        }
         let none = none_such(name);
         format!("'{text}' has no unit of a rate{none}: write it as 50Mbit, 1.5Gbit/s or 800kbit")
     })?;
@@ -346,6 +361,19 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     } else {
         Ok(bps)
     }
+}
+
+/// The prefix of what is bytes by its letters, and often bits by what is meant: `M` of `MB/s`, `MBps` and `MB`.
+fn prefix_of_bytes(name: &str) -> Option<&'static str> {
+    let bare = name.strip_suffix("/s").or_else(|| name.strip_suffix("ps"));
+    Some(match bare.unwrap_or(name) {
+        "B" => "",
+        "kB" | "KB" => "k",
+        "mB" | "MB" => "M",
+        "gB" | "GB" => "G",
+        "tB" | "TB" => "T",
+        _ => return None,
+    })
 }
 
 /// Faster is no link, in bits per second.
@@ -447,6 +475,10 @@ mod tests {
             ("10M", 10e6),
             ("800kbps", 8e5),
             ("9600", 9600.0),
+            ("50MBit/s", 50e6),
+            ("1 GBITS", 1e9),
+            ("800 KBit/S", 8e5),
+            ("2mBitps", 2e6),
         ] {
             assert_eq!(parse_rate(text), Ok(bps), "{text}");
         }
@@ -459,7 +491,13 @@ mod tests {
                 "1,5Mbit",
                 "(',5Mbit' is none): write it as 50Mbit, 1.5Gbit/s",
             ),
-            ("50MB", "('MB' is none)"),
+            (
+                "50MB",
+                "may be of bytes or of bits: write it as 400Mbit or 50Mbit",
+            ),
+            ("1.5 GB/s", "write it as 12Gbit or 1.5Gbit"),
+            ("900KBps", "write it as 7200kbit or 900kbit"),
+            ("50Mibit", "('Mibit' is none)"),
             ("-5Mbit", "'-5Mbit' is below 0: write a rate"),
             ("0Mbit", "must be above 0"),
             ("0.1bit", "less than a bit per second"),

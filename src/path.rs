@@ -186,7 +186,7 @@ pub enum PathError {
     },
     /// Hardly a packet of one capture is in the other.
     #[error(
-        "{first}: hardly any of its packets is in {second}: {found} are in both, {dropped} came in and never left, and {appeared} left without having come in: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; if a clock was set by more than --patience meanwhile, a longer one finds them)"
+        "{first}: hardly any of its packets is in {second}: {found} are in both, {dropped} came in and never left, and {appeared} left without having come in: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; if they take longer than --patience from one to the other, or a clock was set by more meanwhile, a longer one finds them)"
     )]
     HardlyAnythingInCommon {
         /// The one point.

@@ -323,3 +323,25 @@ fn a_day_on_which_nothing_passes_is_said() {
     let one = warned(&["path", "--before", "in.pcap0", "--after", "out.pcap0"]);
     assert!(!one.contains("nothing passed"), "{one}");
 }
+
+/// What is waited for less than it takes is not found: not for want of a path.
+#[test]
+fn too_little_patience_is_said_to_keep_packets_from_being_found() {
+    let Some(lab) = shared("lab/s7-clean") else {
+        return;
+    };
+    let points = ["ingress", "egress"].map(|at| lab.join(at).with_extension("pcap.zst"));
+    let [before, after] = points.each_ref().map(|path| path.to_str().unwrap());
+    let path = [
+        "path",
+        "--before",
+        before,
+        "--after",
+        after,
+        "--patience",
+        "1us",
+    ];
+    let run = super::cli::run(&lab, &path);
+    let said = "if they take longer than --patience";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}

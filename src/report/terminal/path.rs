@@ -245,7 +245,7 @@ fn strangers(hop: &Hop, config: &PathConfig) -> Option<String> {
         .all(|&alone| alone >= STRANGERS_MIN && alone * 10 > found);
     (are_many && hop.merged_datagrams == 0).then(|| {
         format!(
-            "{} packets of the one capture and {} of the other were not found: if a clock was set by more than --patience ({}) meanwhile, a longer one finds them",
+            "{} packets of the one capture and {} of the other were not found: if they take longer than --patience ({}) from one to the other, or a clock was set by more meanwhile, a longer one finds them",
             grouped(alone[0]),
             grouped(alone[1]),
             seconds(config.patience_ns as f64)

@@ -70,7 +70,7 @@ use ids::Step;
 use packet_size::Mss;
 use quiet::on_quiet;
 use repair::Heard;
-use rtt::OwnEcho;
+use rtt::{OwnEcho, is_delay};
 use set_back::on_dated_back;
 
 pub(crate) use handshake::HANDSHAKE_NUMBERS;
@@ -526,16 +526,16 @@ impl HalfFlow {
     ) {
         // For the data of `dir`, the peer's echo is the way to the sender and back; and the
         // time that it had nothing to send.
-        let is_late = by_timer
-            || self.is_answered()
-                && (rtt_ns > self.delays.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns));
+        let is_late = by_timer || self.is_late_echo(at, rtt_ns);
         self.own_echo = if is_late {
             OwnEcho::News
         } else {
             self.delays.upstream.add(rtt_ns);
             OwnEcho::Counted
         };
-        sink.timestamp_rtt(dir.reversed(), at, rtt_ns);
+        if !is_late || is_delay(rtt_ns) {
+            sink.timestamp_rtt(dir.reversed(), at, rtt_ns);
+        }
     }
 
     /// A packet of this sender passed at `at`, and all that it tells has been told.

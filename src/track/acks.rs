@@ -5,6 +5,7 @@ use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, Sent};
 use super::ranges::StreamRange;
+use super::rtt::is_delay;
 use super::window::closes_window;
 use crate::decode::{Segment, TcpFlags};
 use crate::event::{
@@ -573,8 +574,8 @@ impl HalfFlow {
         sink: &mut S,
     ) {
         let rtt_ns = at.since(sent_at);
-        // A capture clock that stepped back makes no delay.
-        if rtt_ns < 0 {
+        // A capture clock that stepped back makes no delay, nor does a record without a time.
+        if !is_delay(rtt_ns) {
             return;
         }
         self.delays.downstream.add(rtt_ns);

@@ -13,6 +13,8 @@ use crate::event::Direction;
 use crate::seq::Seq;
 use crate::time::CaptureTime;
 
+use super::rtt::is_delay;
+
 /// One direction's SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opening {
@@ -388,7 +390,7 @@ impl Handshake {
     fn took_to_answer(&self, dir: Direction) -> Option<i64> {
         let (answer, ask) = (self.opening(dir)?, self.opening(dir.reversed())?);
         let took_ns = answer.at.since(ask.at);
-        (ask.is_answered_by(answer.timestamps) && took_ns >= 0).then_some(took_ns)
+        (ask.is_answered_by(answer.timestamps) && is_delay(took_ns)).then_some(took_ns)
     }
 
     fn on_first_ack(&mut self, dir: Direction, segment: &Segment) {
@@ -418,7 +420,7 @@ impl Handshake {
         // Where both opened at once, both answer (RFC 9293 section 3.5): this is the half that was measured already.
         let other = self.answer_dir.is_none_or(|server| server != dir);
         let ns = segment.at.since(answer.at);
-        if known && first && other && ns >= 0 {
+        if known && first && other && is_delay(ns) {
             self.confirm_ns = Some(ns);
             self.completed_by = Some(dir);
         }

@@ -3,7 +3,7 @@
 
 use super::answers::Answers;
 use super::half::HalfFlow;
-use super::rtt::Echoes;
+use super::rtt::{Echoes, is_delay};
 use crate::decode::Timestamps;
 use crate::event::{Direction, FlowSink, Recovery};
 use crate::time::CaptureTime;
@@ -128,6 +128,17 @@ impl HalfFlow {
     /// Whether nothing is in flight of what was sent.
     pub(super) fn is_answered(&self) -> bool {
         self.sent_data && self.una == Some(self.high)
+    }
+
+    /// Whether the echo of what passed `rtt_ns` before `at` took longer than the path: its sender had nothing to send, or
+    /// one of both was dated wrong.
+    #[inline]
+    pub(super) fn is_late_echo(&self, at: CaptureTime, rtt_ns: i64) -> bool {
+        if self.is_answered() {
+            rtt_ns > self.delays.upstream.patience_ns() || self.holds_a_pause(at, rtt_ns)
+        } else {
+            !is_delay(rtt_ns)
+        }
     }
 
     /// New data passed at `at` while nothing was in flight; `is_unheard`: its sender had not heard of the ACK after

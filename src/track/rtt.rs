@@ -281,7 +281,12 @@ pub(super) fn later(a: u32, b: u32) -> bool {
 }
 
 /// Longest delay that is believed, in ns: an hour is far beyond every retransmission timer.
-const DELAY_NS_MAX: i64 = 3_600_000_000_000;
+pub(super) const DELAY_NS_MAX: i64 = 3_600_000_000_000;
+
+/// Whether so much may have passed between a packet and its answer: not where either was dated wrong.
+pub(super) fn is_delay(ns: i64) -> bool {
+    (0..=DELAY_NS_MAX).contains(&ns)
+}
 
 /// Whole microseconds, below the largest number.
 fn microseconds(ns: i64) -> u32 {

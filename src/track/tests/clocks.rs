@@ -145,3 +145,38 @@ fn what_is_written_late_takes_no_samples() {
          159 B>A ack 3000 ts 4/13";
     assert_eq!(samples(swapped).0, [Some(40); 3]);
 }
+
+/// METRICS.md F2, R1, R4: what says no time is dated as of the year 1970, and here hours before all else.
+#[test]
+fn what_was_dated_hours_too_early_has_no_round_trip() {
+    let trace = |first| {
+        format!(
+            "{first} A>B syn ts 1/0
+             20000020 B>A syn ack 0 ts 5/1
+             20000040 A>B ack 0 ts 2/5
+             20000041 A>B data 0..1000 ts 3/5
+             20000061 B>A ack 1000 ts 6/3"
+        )
+    };
+    let told = |first| {
+        let seen = play(&trace(first));
+        let handshake = seen.handshake.map(|(all_ns, ..)| all_ns / 1_000_000);
+        (handshake, seen.timestamp_rtts_ms)
+    };
+    assert_eq!(told(20_000_000), (Some(40), vec![20, 20]));
+    assert_eq!(told(0), (None, vec![20]));
+    // So it is of data.
+    let data = |first| {
+        let seen = play(&format!(
+            "{first} A>B data 0..1000 ts 3/5
+             20000020 B>A ack 1000 ts 6/3
+             20000030 A>B data 1000..2000 ts 4/6
+             20000050 B>A ack 2000 ts 7/4"
+        ));
+        let rtts = seen.rows.iter().map(|row| row.rtt);
+        let rtts: Vec<_> = rtts.map(|rtt| rtt.map(|(ns, _)| ns / 1_000_000)).collect();
+        (rtts, seen.timestamp_rtts_ms)
+    };
+    assert_eq!(data(20_000_000), (vec![Some(20), Some(20)], vec![20, 20]));
+    assert_eq!(data(0), (vec![None, Some(20)], vec![20]));
+}

@@ -46,7 +46,7 @@ pub fn never_seen_empty(flows: &[Flow<'_>]) -> Vec<NeverEmpty> {
             flow: place,
             hosts: flow.hosts(),
             span: flow.data_span()?,
-            own_ns: flow.summary().rtt.ns_min()?,
+            own_ns: flow.figures().rtt_stats().ns_min()?,
         })
     });
     of_seen(seen)

@@ -40,7 +40,7 @@ impl Pair {
     /// then. `flows` are those of the capture.
     #[must_use]
     pub fn is_momentary(&self, flows: &[Flow<'_>]) -> bool {
-        let rtt_ns_min = |place: usize| flows.get(place)?.summary().rtt.ns_min();
+        let rtt_ns_min = |place: usize| flows.get(place)?.figures().rtt_stats().ns_min();
         let longer = rtt_ns_min(self.a).max(rtt_ns_min(self.b));
         longer.is_some_and(|rtt_ns| self.end.since(self.start) < rtt_ns)
     }

@@ -27,6 +27,7 @@
 //! ```
 
 mod account;
+mod arranger;
 mod aside;
 mod beginnings;
 mod bends;
@@ -34,7 +35,6 @@ mod calibrate;
 mod clock;
 mod copies;
 mod delays;
-mod disorder;
 mod early;
 mod envelope;
 mod evidence;

@@ -7,8 +7,8 @@ use std::thread;
 
 use foldhash::fast::FixedState;
 
+use super::arranger::Arranger;
 use super::copies::Copies;
-use super::disorder::Disorder;
 use super::gaps::CaptureGap;
 use super::offload::{Pieces, Sizes};
 use super::others::{UDP, UdpTally};
@@ -184,7 +184,7 @@ pub(super) struct Feed<'a> {
     flows: Flows,
     /// Where the point has packets more than once.
     copies: Option<Copies>,
-    disorder: Disorder,
+    arranger: Arranger,
     untold: HashSet<FlowKey>,
     facts: PointFacts,
 }
@@ -278,7 +278,7 @@ impl<'a> Feed<'a> {
             sight,
             flows: Flows::default(),
             copies: Copies::of(times_seen),
-            disorder: Disorder::new(in_order_ns),
+            arranger: Arranger::new(in_order_ns),
             untold: HashSet::new(),
             facts: PointFacts::default(),
         })
@@ -295,11 +295,11 @@ impl<'a> Feed<'a> {
         self.watch.add_done();
         self.facts.flows_left_out = self.flows.left_out;
         self.facts.files = self.reader.files().to_vec();
-        self.facts.out_of_order = self.disorder.left();
+        self.facts.out_of_order = self.arranger.left();
         Read {
             facts: self.facts,
             untold: self.untold,
-            in_order_ns: self.disorder.needed_ns(),
+            in_order_ns: self.arranger.needed_ns(),
             sizes: self.flows.known.iter().map(|flow| flow.sizes).collect(),
         }
     }
@@ -311,13 +311,13 @@ impl<'a> Feed<'a> {
         };
         batch.sightings.clear();
         loop {
-            self.disorder.give_back(&mut batch.sightings);
+            self.arranger.give_back(&mut batch.sightings);
             let held = batch.sightings.len();
             let mut goes_on = true;
             while goes_on && batch.sightings.len() < held + BATCH {
                 goes_on = self.add_records(&mut batch);
             }
-            self.disorder.arrange(&mut batch.sightings, held, goes_on);
+            self.arranger.arrange(&mut batch.sightings, held, goes_on);
             // All that came may be held.
             if !goes_on || !batch.sightings.is_empty() {
                 return (!batch.is_empty()).then_some(batch);

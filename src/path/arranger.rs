@@ -6,7 +6,7 @@ use super::steps::STEP_MIN_NS;
 
 /// Puts the packets of one point in the order of their times, batch by batch; of equal times in that of their records.
 #[derive(Debug)]
-pub(super) struct Disorder {
+pub(super) struct Arranger {
     /// A packet goes back behind those that are dated later by less than this, in ns. What is further back in time is
     /// where the clock was set, and stays there.
     within_ns: i64,
@@ -25,7 +25,7 @@ pub(super) struct Disorder {
     packets: u64,
 }
 
-impl Disorder {
+impl Arranger {
     pub(super) fn new(within_ns: i64) -> Self {
         Self {
             within_ns,
@@ -137,8 +137,8 @@ mod tests {
     }
 
     /// The records in the order that they are put in, which come in batches of so many.
-    fn arranged(times: &[i64], within_ns: i64, batch: usize) -> (Vec<u64>, Disorder) {
-        let mut disorder = Disorder::new(within_ns);
+    fn arranged(times: &[i64], within_ns: i64, batch: usize) -> (Vec<u64>, Arranger) {
+        let mut arranger = Arranger::new(within_ns);
         let mut frames = Vec::new();
         let all: Vec<Sighting> = (1..)
             .zip(times)
@@ -146,13 +146,13 @@ mod tests {
             .collect();
         for (number, part) in all.chunks(batch).enumerate() {
             let mut packets = Vec::new();
-            disorder.give_back(&mut packets);
+            arranger.give_back(&mut packets);
             let held = packets.len();
             packets.extend(part);
-            disorder.arrange(&mut packets, held, (number + 1) * batch < all.len());
+            arranger.arrange(&mut packets, held, (number + 1) * batch < all.len());
             frames.extend(packets.iter().map(|packet| packet.frame));
         }
-        (frames, disorder)
+        (frames, arranger)
     }
 
     #[test]
@@ -179,14 +179,14 @@ mod tests {
             (0..100).map(|n| at(n) - late(n)).collect()
         };
         let told = |late| {
-            let (_, disorder) = arranged(&times(late), STEP_MIN_NS, 7);
-            (disorder.needed_ns(), disorder.left())
+            let (_, arranger) = arranged(&times(late), STEP_MIN_NS, 7);
+            (arranger.needed_ns(), arranger.left())
         };
         assert_eq!(told(16), (6 * STEP_MIN_NS, 16));
         assert_eq!(told(15), (STEP_MIN_NS, 0));
         assert!(!times(16).is_sorted());
-        let (frames, disorder) = arranged(&times(16), 6 * STEP_MIN_NS, 7);
-        assert_eq!(disorder.left(), 0);
+        let (frames, arranger) = arranged(&times(16), 6 * STEP_MIN_NS, 7);
+        assert_eq!(arranger.left(), 0);
         let at = |frame: &u64| times(16)[*frame as usize - 1];
         assert!(frames.is_sorted_by_key(at));
     }

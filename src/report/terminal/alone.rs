@@ -40,12 +40,15 @@ impl Compared {
 
 /// That pairs of a capture are compared over a time of which one of the two was not there for more than a tenth, and which
 /// window leaves that out. Only those that the table of pairs has count.
-pub(super) fn of_pairs(capture: &CaptureAnalysis, config: &Config) -> Option<String> {
-    if config.pairs.window.is_some() || capture.pairs.pairs.is_empty() {
+pub(super) fn of_pairs(
+    capture: &CaptureAnalysis,
+    flows: &[Flow<'_>],
+    config: &Config,
+) -> Option<String> {
+    if config.pairs.window.is_some() {
         return None;
     }
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
-    let partly = compared(capture, &flows).filter_map(|pair| {
+    let partly = compared(capture, flows).filter_map(|pair| {
         let [a, b] = [pair.a, pair.b].map(|place| flows[place].data_span());
         Compared::partly(a?, b?)
     });

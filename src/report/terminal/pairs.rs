@@ -79,8 +79,7 @@ pub(in crate::report) fn compared<'a>(
 }
 
 /// Whether flows were compared that may carry one stream together.
-pub(super) fn subflows(capture: &CaptureAnalysis) -> Option<String> {
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
+pub(super) fn subflows(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> Option<String> {
     let paired = capture.pairs.paired.iter();
     let paired = paired.filter_map(|&place| Some((place, flows.get(place)?)));
     let of_multipath: BTreeSet<usize> = paired

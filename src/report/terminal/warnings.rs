@@ -131,11 +131,13 @@ pub(in crate::report) fn warnings(capture: &CaptureAnalysis, config: &Config) ->
     said.extend((length_ns > 0).then(|| coarse(capture)).flatten());
     said.extend(short(capture, config));
     said.extend(apart(capture, config));
-    said.extend(pairs::subflows(capture));
-    said.extend(alone::of_pairs(capture, config));
-    said.extend(queue_never_empty(capture));
-    said.extend(window_behind(capture));
-    said.extend(config.pairs.window.and_then(|_| window_beyond(capture)));
+    let flows: Vec<Flow<'_>> = capture.flows().collect();
+    said.extend(pairs::subflows(capture, &flows));
+    said.extend(alone::of_pairs(capture, &flows, config));
+    said.extend(queue_never_empty(&flows));
+    said.extend(window_behind(capture, &flows));
+    let beyond = |_| window_beyond(capture, &flows);
+    said.extend(config.pairs.window.and_then(beyond));
     said.extend(capacity::warnings(capture, config));
     said
 }
@@ -311,9 +313,8 @@ fn unknown_link(capture: &CaptureAnalysis) -> Option<String> {
 }
 
 /// Whether flows never saw the queue as empty as another one on their path did: the one that lacks most is named.
-fn queue_never_empty(capture: &CaptureAnalysis) -> Option<String> {
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
-    let all = never_seen_empty(&flows);
+fn queue_never_empty(flows: &[Flow<'_>]) -> Option<String> {
+    let all = never_seen_empty(flows);
     let worst = all
         .iter()
         .max_by_key(|of| (of.lacks_ns(), Reverse(of.flow)))?;
@@ -484,10 +485,9 @@ fn last_data(flows: &[Flow<'_>], pair: &Pair) -> Option<CaptureTime> {
 
 /// Whether flows were compared over a time of which both sent nothing in a tenth or more at its end: only
 /// `--fness-window` can ask for that.
-fn window_beyond(capture: &CaptureAnalysis) -> Option<String> {
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
+fn window_beyond(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> Option<String> {
     let of_window = |pair: &Pair| {
-        let idle_ns = pair.end.since(last_data(&flows, pair)?);
+        let idle_ns = pair.end.since(last_data(flows, pair)?);
         let all_ns = pair.end.since(pair.start);
         (pair.fness.is_some() && idle_ns > all_ns / 10).then_some((idle_ns, all_ns))
     };
@@ -501,16 +501,15 @@ fn window_beyond(capture: &CaptureAnalysis) -> Option<String> {
 
 /// Whether flows were to be compared when both of them had ended: only `--fness-window` can ask
 /// for that.
-fn window_behind(capture: &CaptureAnalysis) -> Option<String> {
+fn window_behind(capture: &CaptureAnalysis, flows: &[Flow<'_>]) -> Option<String> {
     let pairs = &capture.pairs.pairs;
     if pairs.iter().all(|pair| pair.fness.is_some()) {
         return None;
     }
-    let flows: Vec<Flow<'_>> = capture.flows().collect();
     // By how much each window is too late, in ns.
     let late: Vec<i64> = pairs
         .iter()
-        .filter_map(|pair| Some(pair.start.since(last_data(&flows, pair)?)))
+        .filter_map(|pair| Some(pair.start.since(last_data(flows, pair)?)))
         .filter(|&ns| ns > 0)
         .collect();
     let least_ns = *late.iter().min()?;

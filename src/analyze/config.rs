@@ -57,7 +57,7 @@ pub struct Capacity {
 /// The time span over which two flows are compared, where it is not the shorter flow's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FnessWindow {
-    /// Begins so long after the first data of the later flow, in ns.
+    /// Begins so long after the first data of the later flow, in ns; in [`Config::windows`], of the first of all.
     pub offset_ns: i64,
     /// Lasts so long, in ns.
     pub length_ns: i64,
@@ -113,6 +113,10 @@ pub struct Config {
     pub names: FlowNames,
     /// Which flows are compared.
     pub pairs: PairConfig,
+    /// Windows of the capture in which payload will be asked for, by
+    /// [`Flow::payload_within`](super::Flow::payload_within) or [`Sharing::of`](super::Sharing::of): it is known to the
+    /// byte where they begin and end, as where flows do, whichever flow is taken for the first.
+    pub windows: Vec<FnessWindow>,
     /// Conversations of UDP are flows, too: of what they are made is in METRICS.md, "Flows of UDP".
     pub udp: bool,
     /// Keep a row for each data segment.
@@ -162,6 +166,7 @@ impl Default for Config {
             weights: BalanceWeights::default(),
             names: FlowNames::default(),
             pairs: PairConfig::default(),
+            windows: Vec::new(),
             udp: false,
             segments: false,
             time_sequence: false,

@@ -147,20 +147,36 @@ impl<'a> Flow<'a> {
     }
 
     /// Payload bytes from the first to the last instant of `span`, both included, and whether the
-    /// number is exact (METRICS.md N1): it is at instants at which a flow that is compared begins or ends.
+    /// number is exact (METRICS.md N1).
+    ///
+    /// It is of the [largest flows](super::PairConfig::top), between instants at which a flow begins or ends or one of
+    /// [`Config::windows`](super::Config::windows) does. Between others, where the packets around them were not kept, and
+    /// of other flows, where all of them are within `span` or none, too; else it is what passed had these sent evenly.
     #[must_use]
     pub fn payload_within(&self, span: Span) -> (u64, bool) {
-        // Of a single packet no curve is kept.
-        if let Some(own) = self.data_span().filter(|own| own.length_ns() == 0)
-            && self.record.curve().bytes() == 0
-        {
-            let is_within = (span.first..=span.last).contains(&own.first);
-            return (if is_within { self.payload_bytes() } else { 0 }, true);
+        if self.record.curve().bytes() == 0 {
+            return self.payload_evenly_within(span);
         }
         let before = self.record.curve().bytes_by(span.first.plus_ns(-1));
         let until = self.record.curve().bytes_by(span.last);
         let exact = matches!((before, until), (BytesBy::Exact(_), BytesBy::Exact(_)));
         (until.bytes().saturating_sub(before.bytes()), exact)
+    }
+
+    /// The same of a flow whose packets are not known one by one.
+    fn payload_evenly_within(&self, span: Span) -> (u64, bool) {
+        let Some(own) = self.data_span() else {
+            return (0, true);
+        };
+        let bytes = self.payload_bytes();
+        match own.common(span) {
+            None => (0, true),
+            Some(common) if common == own => (bytes, true),
+            Some(common) => {
+                let share = common.length_ns() as f64 / own.length_ns() as f64;
+                ((bytes as f64 * share) as u64, false)
+            }
+        }
     }
 
     /// Its numbers unpacked, for who wants several of those below.

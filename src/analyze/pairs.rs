@@ -230,6 +230,8 @@ fn compare(
 pub struct Sharing {
     /// Jain's index of their payload rates over their common span (METRICS.md N2).
     pub jain: Option<f64>,
+    /// That is of payload known to the byte: see [`Flow::payload_within`].
+    pub exact: bool,
     /// Mean goodput over a fair share (METRICS.md N3).
     pub ratio: Option<f64>,
     /// Upper bound of the ratio (METRICS.md N3).
@@ -252,16 +254,20 @@ impl Sharing {
         let common = all
             .next()
             .and_then(|first| all.try_fold(first, Span::common));
+        let mut exact = true;
         let jain = common.and_then(|common| {
-            let rates = rivals
-                .iter()
-                .map(|flow| flow.payload_within(common).0 as f64);
+            let rates = rivals.iter().map(|flow| {
+                let (bytes, is_exact) = flow.payload_within(common);
+                exact &= is_exact;
+                bytes as f64
+            });
             metric::jain_index(rates)
         });
         let total = Delivered::of(rivals.iter().copied()).and_then(Delivered::goodput_bps);
         let goodputs: Vec<f64> = rivals.iter().filter_map(Flow::goodput_bps).collect();
         Self {
             jain,
+            exact,
             ratio: total.and_then(|total| metric::sharing_ratio(&goodputs, total)),
             bound: Some(metric::sharing_bound(rivals.len())),
         }

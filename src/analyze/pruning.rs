@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::config::PairConfig;
+use super::config::{Config, FnessWindow};
 use super::shard::Shard;
 use crate::flow::YoungPayload;
 use crate::observe::{PayloadCurve, Span};
@@ -26,7 +26,10 @@ const SEQUENCES_MAX: usize = 1024;
 /// [`LIVE_EDGES_MAX`] flows are alive at once: a pair that needs an edge that was not kept says so.
 #[derive(Debug)]
 pub(super) struct Pruning {
-    config: PairConfig,
+    /// So many of the largest flows are compared.
+    top: usize,
+    /// Windows that are asked for, from the first data of any flow.
+    windows: Vec<FnessWindow>,
     /// Whether flows have time sequences.
     sequences: bool,
     /// How many looks there were.
@@ -38,10 +41,12 @@ pub(super) struct Pruning {
 }
 
 impl Pruning {
-    pub(super) fn new(config: PairConfig, sequences: bool, growth: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(config: &Config, growth: Arc<AtomicUsize>) -> Self {
+        let windows = config.pairs.window.iter().chain(&config.windows);
         Self {
-            config,
-            sequences,
+            top: config.pairs.top,
+            windows: windows.copied().collect(),
+            sequences: config.time_sequence,
             looks: 0,
             next_look_bytes: FIRST_LOOK_BYTES,
             held_bytes: 0,
@@ -75,7 +80,7 @@ impl Pruning {
         let mut ended: Vec<(u64, Span)> = Vec::new();
         // Of the connections with the most payload, each has a flow with half of it or more: what has less
         // is not among the largest.
-        let most = LIVE_EDGES_MAX.max(self.config.top);
+        let most = LIVE_EDGES_MAX.max(self.top);
         let least_bytes = largest_young(shards, most).map_or(0, |bytes| bytes / 2);
         for shard in &mut *shards {
             for sink in shard.sinks_mut() {
@@ -139,7 +144,7 @@ impl Pruning {
         }
         // Of young connections, only those with the most payload are looked at, and of those with as much as the
         // least of them no more: any flows do, as long as they are as many as are compared.
-        let most = self.config.top.saturating_mul(2);
+        let most = self.top.saturating_mul(2);
         let least_bytes = largest_young(shards, most).unwrap_or(0);
         for shard in &*shards {
             let payloads = shard.young_payloads(least_bytes.saturating_add(1)..=u64::MAX);
@@ -163,7 +168,7 @@ impl Pruning {
     fn floor_of<'a>(&self, flows: impl IntoIterator<Item = &'a (u64, Span)>) -> Option<u64> {
         let longer = flows.into_iter().filter(|(_, span)| span.length_ns() > 0);
         let mut sizes: Vec<u64> = longer.map(|&(bytes, _)| bytes).collect();
-        largest(&mut sizes, self.config.top)
+        largest(&mut sizes, self.top)
     }
 
     /// With many flows alive, gives up the time sequences of those that are far from being the
@@ -196,13 +201,16 @@ impl Pruning {
     }
 
     /// The instants at which a flow may cut another.
-    fn edges(&self, span: Span) -> [CaptureTime; 4] {
-        let window = self.config.window.map(|window| {
+    fn edges(&self, span: Span) -> impl Iterator<Item = CaptureTime> {
+        let of_windows = self.windows.iter().flat_map(move |window| {
             let start = span.first.plus_ns(window.offset_ns);
-            [start.plus_ns(-1), start.plus_ns(window.length_ns - 1)]
+            [
+                start.plus_ns(-1),
+                start.plus_ns(window.length_ns.saturating_sub(1)),
+            ]
         });
-        let [from, to] = window.unwrap_or([span.last, span.last]);
-        [span.first.plus_ns(-1), span.last, from, to]
+        let own = [span.first.plus_ns(-1), span.last];
+        own.into_iter().chain(of_windows)
     }
 }
 

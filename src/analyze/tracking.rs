@@ -42,7 +42,7 @@ impl<const SEGMENTS: bool> Tracking<SEGMENTS> {
         Self {
             shards: (0..SHARDS).map(|_| Shard::new(&record, config)).collect(),
             memory: Memory::new(config.memory_bytes),
-            pruning: Pruning::new(config.pairs, config.time_sequence, curve_growth),
+            pruning: Pruning::new(config, curve_growth),
         }
     }
 

@@ -272,29 +272,27 @@ impl PayloadCurve {
             return BytesBy::Exact(0);
         }
         let index = self.chunks.partition_point(|chunk| chunk.start <= at);
-        let Some(chunk) = index
-            .checked_sub(1)
-            .and_then(|index| self.chunks.get(index))
-        else {
-            // The runs at the start were dropped: about half of what they held.
-            return BytesBy::Interpolated(
-                self.chunks.first().map_or(0, |next| next.bytes_before) / 2,
-            );
+        let before = index.checked_sub(1).map(|index| &self.chunks[index]);
+        let (begin, bytes) = match before {
+            None => (self.first, 0),
+            Some(chunk) => {
+                let passed = chunk
+                    .after_ns
+                    .partition_point(|&ns| i64::from(ns) <= at.since(chunk.start));
+                let bytes = chunk.bytes_before + chunk.bytes_of(passed);
+                if at < chunk.until {
+                    return BytesBy::Exact(bytes);
+                }
+                (chunk.until, bytes)
+            }
         };
-        let passed = chunk
-            .after_ns
-            .partition_point(|&ns| i64::from(ns) <= at.since(chunk.start));
-        let bytes = chunk.bytes_before + chunk.bytes_of(passed);
-        if at < chunk.until {
-            return BytesBy::Exact(bytes);
-        }
-        // Runs between this one and the next one held were dropped: a straight line through them.
+        // Runs before the next one held were dropped: a straight line through them.
         let (end, end_bytes) = self
             .chunks
             .get(index)
             .map_or((at, self.bytes), |next| (next.start, next.bytes_before));
         let missing = end_bytes.saturating_sub(bytes) as f64;
-        let share = at.since(chunk.until) as f64 / end.since(chunk.until).max(1) as f64;
+        let share = at.since(begin) as f64 / end.since(begin).max(1) as f64;
         BytesBy::Interpolated(bytes + (missing * share) as u64)
     }
 
@@ -431,7 +429,7 @@ mod tests {
             curve.add(at(ns), 1);
         }
         curve.prune(&[]);
-        assert!(matches!(curve.bytes_by(at(700)), BytesBy::Interpolated(_)));
+        assert_eq!(curve.bytes_by(at(700)), BytesBy::Interpolated(700));
         assert_eq!(curve.bytes_by(at(5000)), BytesBy::Exact(2000));
         assert_eq!(curve.bytes_by(at(-1)), BytesBy::Exact(0));
     }

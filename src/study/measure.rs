@@ -440,11 +440,12 @@ impl Run<'_> {
         } else {
             Sharing {
                 jain: pairs.jain.filter(|_| within.is_none()),
+                exact: true,
                 ratio: pairs.sharing_ratio,
                 bound: pairs.sharing_bound,
             }
         };
-        values.set(Metric::Jain, sharing.jain);
+        values.set(Metric::Jain, sharing.jain.filter(|_| sharing.exact));
         if self.window.is_none() {
             values.set(Metric::SharingRatio, sharing.ratio);
             values.set(Metric::SharingBound, sharing.bound);
@@ -462,7 +463,8 @@ impl Run<'_> {
     }
 
     /// Pairwise fairness, the first flow being A (METRICS.md N1): over the timespan of the shorter one, and no more of
-    /// it than lies in the window; `None` where they are not active at the same time there.
+    /// it than lies in the window; `None` where they are not active at the same time there, or their payload is not known
+    /// to the byte.
     fn fness(&self, first: &Flow<'_>, second: &Flow<'_>) -> Option<f64> {
         let (a, b) = (first.data_span()?, second.data_span()?);
         let shorter = a.shorter(b);
@@ -471,7 +473,11 @@ impl Run<'_> {
             Some(window) => both.common(window).and_then(|_| shorter.common(window))?,
             None => shorter,
         };
-        metric::fness(first.payload_within(span).0, second.payload_within(span).0)
+        let payloads = [first, second].map(|flow| flow.payload_within(span));
+        let [(first_bytes, true), (second_bytes, true)] = payloads else {
+            return None;
+        };
+        metric::fness(first_bytes, second_bytes)
     }
 
     /// Numbers of several flows together.

@@ -15,7 +15,7 @@ use super::metrics::{Metric, Values};
 use super::plan::{Average, PlannedRun, StudyPlan};
 use super::queue::{self, QueuePoints};
 use super::reports::{ReportPlan, ReportTable};
-use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, Watch};
+use crate::analyze::{Analysis, CaptureAnalysis, CaptureInput, Config, FnessWindow, Watch};
 
 /// What came out of a study: plain data, from which tables and charts are made.
 #[derive(Clone, Debug)]
@@ -141,6 +141,7 @@ impl StudyPlan {
         let config = Config {
             memory_bytes: self.config.memory_bytes / RUNS_AT_A_TIME as u64,
             captures_max: RUNS_AT_A_TIME,
+            windows: self.windows(),
             ..self.config.clone()
         };
         let keys: Vec<Option<CacheKey>> = self
@@ -186,6 +187,18 @@ impl StudyPlan {
             })
             .collect();
         self.results(runs, cached)
+    }
+
+    /// The windows of all runs that lie otherwise than flows do, each once.
+    fn windows(&self) -> Vec<FnessWindow> {
+        let ahead = self.runs.iter().filter_map(|run| run.window.ahead());
+        let mut windows: Vec<FnessWindow> = Vec::new();
+        for window in ahead {
+            if !windows.contains(&window) {
+                windows.push(window);
+            }
+        }
+        windows
     }
 
     /// Whether reports need every sample, and the series of what, in steps of what length.

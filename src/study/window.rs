@@ -1,6 +1,7 @@
 //! Which part of a run counts.
 
 use super::units::parse_time;
+use crate::analyze::FnessWindow;
 use crate::observe::Span;
 use crate::time::CaptureTime;
 
@@ -49,6 +50,26 @@ impl Window {
             _ => Err(format!(
                 "'{text}' is no window: write all, overlap, \"skip 5s\", or offset and length as \"5s+35s\""
             )),
+        }
+    }
+
+    /// What an analysis has to know before, so that payload is exact where it begins and ends; `None` where that is where
+    /// flows begin and end.
+    #[must_use]
+    pub fn ahead(self) -> Option<FnessWindow> {
+        match self {
+            Self::All | Self::Overlap => None,
+            Self::Skip(offset_ns) => Some(FnessWindow {
+                offset_ns,
+                length_ns: i64::MAX,
+            }),
+            Self::Span {
+                offset_ns,
+                length_ns,
+            } => Some(FnessWindow {
+                offset_ns,
+                length_ns,
+            }),
         }
     }
 

@@ -1,10 +1,14 @@
-//! Rates of flows whose ACKs were not seen.
+//! Rates of flows whose ACKs were not seen, and payload of those that are not compared.
 
 use std::fs;
+use std::path::Path;
 
-use crate::analyze::{Analysis, CaptureInput, Config, Quality, Watch};
+use crate::analyze::{
+    Analysis, CaptureInput, Config, Flow, PairConfig, Quality, Sharing, Watch, goes_the_main_way,
+};
 use crate::capture::CaptureSource;
 use crate::capture::tests::build::Pcap;
+use crate::observe::Span;
 
 /// A request and the download it asks for.
 fn header_and_records() -> (Vec<u8>, Vec<Vec<u8>>) {
@@ -322,4 +326,49 @@ fn who_reads_of_a_flow_that_did_not_complete_is_told() {
     }
     assert_eq!(quality(500, Some((false, FIN))), []);
     assert_eq!(quality(500, None), [Quality::Unfinished]);
+}
+
+/// Of flows beyond the largest packets are not known one by one: only where all or none of them are within.
+#[test]
+fn payload_of_flows_that_are_not_compared_is_said_not_to_be_exact() {
+    let two = Path::new("testdata/captures/two-flows-cubic-bbr.pcap.zst");
+    for top in [0, 64] {
+        let pairs = PairConfig {
+            top,
+            ..PairConfig::default()
+        };
+        let config = Config {
+            pairs,
+            ..Config::default()
+        };
+        let analysis = Analysis::of([two], &config);
+        let capture = &analysis.captures[0];
+        let flows = capture
+            .flows()
+            .filter(|flow| flow.payload_bytes() > 100_000);
+        let flows: Vec<Flow<'_>> = flows.collect();
+        assert_eq!(flows.len(), 2);
+        let spans = flows.iter().map(|flow| flow.data_span().unwrap());
+        let common = spans.reduce(|one, other| one.common(other).unwrap());
+        let sharing = Sharing::of(&flows, &goes_the_main_way(&flows), common);
+        assert!(sharing.jain.is_some());
+        assert_eq!(sharing.exact, top > 0);
+        for flow in &flows {
+            let own = flow.data_span().unwrap();
+            let all = flow.payload_bytes();
+            assert_eq!(flow.payload_within(own), (all, true));
+            let before = Span {
+                first: own.first.plus_ns(-9),
+                last: own.first.plus_ns(-1),
+            };
+            assert_eq!(flow.payload_within(before), (0, true));
+            let half = Span {
+                last: own.first.plus_ns(own.length_ns() / 2),
+                ..own
+            };
+            let (bytes, exact) = flow.payload_within(half);
+            assert_eq!(exact, top > 0);
+            assert!((all / 4..all / 4 * 3).contains(&bytes), "{bytes} of {all}");
+        }
+    }
 }

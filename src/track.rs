@@ -362,8 +362,11 @@ impl Connection {
                 sender.ids.begin(id);
             }
             // Who counts for each connection numbers a SYN-ACK with 0, as it comes before there is one; small devices and
-            // proxies count it with all else that they send, and use no timestamps.
-            let counts_all = !continues && id != 0 && segment.timestamps.is_none();
+            // proxies count it with all else that they send, and use no timestamps. Their own SYNs offer no window scale
+            // either: of those that count for each connection all do, whichever of the two is turned off.
+            let is_plain = segment.timestamps.is_none()
+                && (!continues || segment.syn.window_scale.is_none() && !segment.header_cut);
+            let counts_all = id != 0 && is_plain;
             if segment.syn.ttl_above_64 || counts_all {
                 sender.ids.suspect();
             } else if !continues && id == 0 {

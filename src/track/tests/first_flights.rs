@@ -49,6 +49,11 @@ fn a_first_flight_and_the_ack_before_it_are_told_by_the_id_of_the_syn() {
     // It was not sent before, or the SYN has a number of another kind.
     assert_eq!(told("id 8"), Class::New);
     assert_eq!(told("id 900"), Class::New);
+    // A host that offers neither timestamps nor a window scale counts for all its connections, most likely.
+    assert_eq!(told("bare id 7"), Class::New);
+    assert_eq!(told("bare ts 1/0 id 7"), Class::Retransmission);
+    // Or what it offers was cut off.
+    assert_eq!(told("bare cut id 7"), Class::Retransmission);
 }
 
 #[test]

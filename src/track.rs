@@ -563,7 +563,7 @@ fn on_payload<S: FlowSink>(
     sink: &mut S,
 ) {
     sender.times.heard_at = peer.times.packet_at();
-    let is_unheard = sender.has_not_heard(segment.timestamps, &peer.echoes);
+    let is_unheard = sender.has_not_heard(segment.timestamps, segment.at, &peer.echoes);
     sender.limits.set_unheard(is_unheard);
     if !sender.continues(segment.seq, segment.payload_len) {
         // How soon can it be an answer? The peer's data goes this sender's way and back, too.

@@ -156,11 +156,31 @@ impl HalfFlow {
         self.limits.pause = Pause::of_ns(pause_ns);
     }
 
-    /// Whether nothing is in flight, and who sent a segment with these `timestamps` had not heard of the ACK since
-    /// which that is so; `echoes` are those that the receiver's timestamps wait for.
-    pub(super) fn has_not_heard(&self, timestamps: Option<Timestamps>, echoes: &Echoes) -> bool {
+    /// Whether nothing is in flight, and who sent a segment with these `timestamps`, which passes at `at`, had not heard of
+    /// the ACK since which that is so; `echoes` are those that the receiver's timestamps wait for.
+    pub(super) fn has_not_heard(
+        &self,
+        timestamps: Option<Timestamps>,
+        at: CaptureTime,
+        echoes: &Echoes,
+    ) -> bool {
         let emptied_at = self.times.progress_at.filter(|_| self.is_answered());
-        emptied_at.is_some_and(|emptied_at| echoes.are_before(timestamps, emptied_at))
+        emptied_at.is_some_and(|emptied_at| {
+            echoes.are_before(timestamps, emptied_at)
+                && !self.was_silent_itself(timestamps, at, emptied_at)
+        })
+    }
+
+    /// Whether a sender had sent nothing for most of the time since `emptied_at` by its own clock: who waits for his ACK takes
+    /// no clock of what comes meanwhile (RFC 7323 section 4.3), and echoes an old one, whatever he has heard.
+    fn was_silent_itself(
+        &self,
+        timestamps: Option<Timestamps>,
+        at: CaptureTime,
+        emptied_at: CaptureTime,
+    ) -> bool {
+        let own_ns = timestamps.and_then(|own| self.own_silence_ns(own.value, at));
+        own_ns.is_some_and(|own_ns| own_ns > at.since(emptied_at) / 2)
     }
 
     /// From when on nothing but the application held the sender back, of which the last data was acknowledged at

@@ -53,7 +53,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
         peer.on_same_ack(dir.reversed(), plain, sink);
         peer.owes_ack = true;
         if sender.is_answered() {
-            let is_unheard = sender.has_not_heard(plain.timestamps(), &peer.echoes);
+            let is_unheard = sender.has_not_heard(plain.timestamps(), plain.at(), &peer.echoes);
             sender.note_pause(plain.at(), is_unheard);
             sender.note_by_itself(peer, plain.at());
         }

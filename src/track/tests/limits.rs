@@ -161,6 +161,28 @@ fn a_silence_that_a_repeat_of_what_never_passed_ends_is_not_the_applications() {
     assert_eq!(limited_ns(6), 867_000_000);
 }
 
+/// Who owes an ACK takes no clock of what comes meanwhile (RFC 7323 section 4.3), and echoes an old one with whatever it
+/// sends next.
+#[test]
+fn a_pause_that_its_senders_clock_shows_is_the_applications_whatever_it_echoes() {
+    let limited_ns = |tsval: u32| {
+        let seen = play(&opened(&format!(
+            "100 A>B data 0..1000 ts 1100/500
+             120 B>A data 0..500 ack 0 ts 620/1090
+             125 B>A data 500..600 ack 1000 ts 625/1100
+             126 A>B ack 600 ts 1126/620
+             2100 A>B data 1000..2000 ack 600 ts {tsval}/620
+             2120 B>A ack 2000 ts 2620/{tsval}"
+        )));
+        seen.state.application_limited_ns
+    };
+    // Nothing was in flight from 125 on, and the way to the sender and back takes 9.5 ms: 10 at first, then 6, smoothed
+    // (RFC 6298 section 2).
+    assert_eq!(limited_ns(3100), 1_965_500_000);
+    // It had sent it long before: a queue held it up.
+    assert_eq!(limited_ns(1130), 0);
+}
+
 #[test]
 fn a_closed_window_is_the_receivers_time_not_the_applications() {
     // A window of 8 with a scale of 7 is 1024 bytes: room for one segment.

@@ -33,7 +33,7 @@ pub use fragments::{FRAGMENTS_MAX, Fragment, FragmentTable};
 pub use icmp::{Echo, EchoKind};
 pub use inner::{HEAD_LEN, IpPacket};
 pub(crate) use plain::{Plain, is_plain};
-pub use quic::QuicHeader;
+pub use quic::{QuicHeader, QuicPackets};
 pub use segment::{
     Ecn, Endpoint, SackBlock, SackBlocks, Segment, SynOptions, TcpFlags, Timestamps,
 };

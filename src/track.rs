@@ -37,6 +37,7 @@ mod old_copies;
 mod origin;
 mod packet_size;
 mod probes;
+mod quic_handshake;
 mod quiet;
 mod ranges;
 mod reasons;

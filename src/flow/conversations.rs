@@ -262,11 +262,14 @@ impl<O: Observer> ConversationTable<O> {
                 sink
             }
         };
+        let mut opened = None;
         if let Some(mut round_trips) = round_trips {
             round_trips.tell(&mut sink);
+            opened = round_trips.handshake().map(Connection::opened);
         }
+        let connection = opened.as_ref().unwrap_or(&self.nothing);
         self.observer
-            .close(&identity, &self.nothing, sink, cut_by_limit);
+            .close(&identity, connection, sink, cut_by_limit);
     }
 
     /// Puts away those that have been silent for so long by `now`.

@@ -154,6 +154,15 @@ impl Handshake {
         self.openings[dir.index()].as_ref()
     }
 
+    /// One of which no SYN was seen, with the times that its halves took, in ns.
+    pub(super) fn that_took(answer_ns: Option<i64>, confirm_ns: Option<i64>) -> Self {
+        Self {
+            answer_ns,
+            confirm_ns,
+            ..Self::default()
+        }
+    }
+
     /// How it closes.
     #[must_use]
     pub fn closing(&self) -> Closing {

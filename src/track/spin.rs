@@ -1,5 +1,7 @@
 //! The spin bit of QUIC: what it shows on purpose of its round trips (RFC 9000 section 17.4, RFC 9312 section 3.8).
 
+use super::Handshake;
+use super::quic_handshake::QuicHandshake;
 use crate::decode::QuicHeader;
 use crate::event::{Direction, FlowSink, RttLabel, RttSample};
 use crate::time::CaptureTime;
@@ -49,6 +51,7 @@ const WAITING_MAX: usize = 64;
 /// alone.
 #[derive(Debug, Default)]
 pub struct RoundTrips {
+    handshake: QuicHandshake,
     version: Version,
     /// What is believed to be the value of each direction.
     values: [Option<bool>; 2],
@@ -143,7 +146,8 @@ impl RoundTrips {
     /// The next datagram of the conversation passed, with so much payload, which begins with `header`.
     pub fn pass(&mut self, dir: Direction, at: CaptureTime, payload_len: u32, header: QuicHeader) {
         let (spin, id) = match header {
-            QuicHeader::Long { version } => {
+            QuicHeader::Long { version, packets } => {
+                self.handshake.pass_long(dir, at, version, packets);
                 // What has been agreed on goes on, whatever else uses the same ports (RFC 9443).
                 if self.version != Version::Spinning
                     && let Some(version) = Version::of(version)
@@ -153,6 +157,7 @@ impl RoundTrips {
                 return;
             }
             QuicHeader::Short { fixed, spin, id } => {
+                self.handshake.pass_short(dir);
                 if !fixed {
                     // Of QUIC that hides it (RFC 9287), or of what else uses the same ports.
                     if self.version == Version::Unseen {
@@ -276,6 +281,12 @@ impl RoundTrips {
                 sink.rtt(turn.dir, &sample);
             }
         }
+    }
+
+    /// How the connection opened, as far as it was seen (METRICS.md F2).
+    #[must_use]
+    pub fn handshake(&self) -> Option<Handshake> {
+        self.handshake.times()
     }
 
     /// Memory that it holds besides itself, in bytes.

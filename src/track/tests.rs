@@ -45,6 +45,7 @@ mod merged_frames;
 mod numbers;
 mod own_ids;
 mod probes;
+mod quic_handshake;
 mod quiet;
 mod reasons;
 mod repairs;

@@ -1,4 +1,4 @@
-//! Round trips of QUIC, which its spin bit shows.
+//! Round trips of QUIC, which its handshake and its spin bit show.
 
 use ccanalyze::Analysis;
 use ccanalyze::analyze::{Capacity, Config};
@@ -139,4 +139,56 @@ fn a_capture_tells_what_another_program_tells() {
             ["52120", "", "", "160875000", "170479000"],
         ]
     );
+}
+
+const HANDSHAKE: [&str; 3] = [
+    "handshake_rtt_ns",
+    "handshake_server_ns",
+    "handshake_client_ns",
+];
+
+/// A datagram with a long header of version 1 or several, of these first bytes, without IDs, tokens and content.
+fn long(at_ms: i64, back: bool, first: &[u8]) -> Packet {
+    let packets = first.iter().flat_map(|&first| {
+        let token: &[u8] = if first & 0x30 == 0 { &[0] } else { &[] };
+        [&[first, 0, 0, 0, 1, 0, 0], token, &[0]].concat()
+    });
+    let packets: Vec<u8> = packets.collect();
+    // Who answers is the server, on port 443.
+    let mut packet = quic(at_ms, !back, 0, packets.len() as u16);
+    packet.bytes.pop();
+    packet.bytes.extend(packets);
+    packet
+}
+
+#[test]
+fn the_handshake_of_quic_is_one_of_its_flows() {
+    let (initial, handshake) = (0xc0, 0xe0);
+    let packets = vec![
+        long(0, false, &[initial]),
+        long(30, true, &[initial, handshake]),
+        long(31, true, &[handshake]),
+        long(36, false, &[initial]),
+        long(38, false, &[initial, handshake]),
+    ];
+    let config = with_udp();
+    let rows = told(&analyzed(&packets, &config), &config, &HANDSHAKE);
+    let halves = ["38000000", "30000000", "8000000"];
+    let row = |port| [&[port], &halves[..]].concat();
+    assert_eq!(rows, [row("443"), row("5000")]);
+}
+
+/// By the times of its packets: 93.41 ms from the first to the second, which has a Handshake packet behind an Initial, and
+/// 4.678 ms from there to the fourth, which is the client's first one.
+#[test]
+fn the_handshake_of_a_capture_from_the_wild_is_told() {
+    let Some(folder) = shared("corpus/pcap2qlog") else {
+        return;
+    };
+    let config = with_udp();
+    let analysis = Analysis::of([folder.join("spin_bit.pcap")], &config);
+    let rows = told(&analysis, &config, &HANDSHAKE);
+    let halves = ["98088000", "93410000", "4678000"];
+    let row = |port| [&[port], &halves[..]].concat();
+    assert_eq!(rows, [row("4433"), row("52740")]);
 }

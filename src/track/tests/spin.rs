@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::decode::QuicHeader;
+use crate::decode::{QuicHeader, QuicPackets};
 use crate::event::{Direction, FlowSink, RttSample};
 use crate::time::CaptureTime;
 use crate::track::RoundTrips;
@@ -140,7 +140,8 @@ impl FlowSink for Told {
 fn told_of(handshake: &[u32], packets: &[Passed], of: impl Fn(usize) -> (bool, [u8; 4])) -> Told {
     let (mut round_trips, mut told) = (RoundTrips::default(), Told::default());
     for &version in handshake {
-        let header = QuicHeader::Long { version };
+        let packets = QuicPackets::INITIAL;
+        let header = QuicHeader::Long { version, packets };
         round_trips.pass(ACKS, CaptureTime::from_ns(0), 1200, header);
     }
     for (place, packet) in packets.iter().enumerate() {

@@ -97,12 +97,14 @@ impl QuicHandshake {
         packets: QuicPackets,
     ) {
         self.stage = match self.stage {
-            Stage::Over => Stage::Over,
             // Who asks with a version that nobody knows is told others.
             Stage::New if packets == QuicPackets::default() => Stage::New,
-            Stage::New if packets.has(QuicPackets::HANDSHAKE) => Stage::Over,
-            Stage::New if packets.has(QuicPackets::INITIAL) => Stage::Asked(dir, Flight::begin(at)),
-            Stage::New => Stage::Over,
+            Stage::New
+                if packets.has(QuicPackets::INITIAL) && !packets.has(QuicPackets::HANDSHAKE) =>
+            {
+                Stage::Asked(dir, Flight::begin(at))
+            }
+            Stage::New | Stage::Over => Stage::Over,
             stage if stage.client() == Some(dir) => self.by_client(stage, at, packets),
             stage => self.by_server(stage, at, version, packets),
         };

@@ -229,6 +229,7 @@ mod tests {
             (vec![&handshake], [false, false, true, false]),
             // What fills up a datagram is no packet.
             (vec![&initial, &[0; 40]], [true, false, false, false]),
+            (vec![&initial, &[0xff; 40]], [true, false, false, false]),
             (
                 vec![&packet(0xf0, 1, &[7; 40])],
                 [false, false, false, true],

@@ -149,7 +149,8 @@ impl QuicHandshake {
                 Self::answered(client, at, packets)
             }
             Stage::Answered(client) => Self::answered(client, at, packets),
-            Stage::Greeted(client, mut flight) if packets.has(QuicPackets::HANDSHAKE) => {
+            // A repeat of its Initial alone tells as much: without that nobody reads what is behind it.
+            Stage::Greeted(client, mut flight) => {
                 flight.add(at);
                 Stage::Greeted(client, flight)
             }

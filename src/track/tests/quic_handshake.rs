@@ -18,6 +18,9 @@ const CUT: QuicPackets = QuicPackets::CUT;
 /// A datagram that passes at this ms, with these packets; without any it begins with a short header.
 type Passed = (i64, Direction, Option<QuicPackets>);
 
+/// What else uses the same ports may look like a long header (RFC 9443), as that of no version that anybody knows.
+const ELSE: QuicPackets = RETRY.and(CUT);
+
 fn passed(at_ms: i64, dir: Direction, packets: QuicPackets) -> Passed {
     (at_ms, dir, Some(packets))
 }
@@ -30,7 +33,15 @@ fn halves_ms(datagrams: &[Passed]) -> [Option<i64>; 2] {
             Some(packets) => {
                 // A negotiation has none whose kind is known.
                 let version = u32::from(packets != QuicPackets::default());
-                QuicHeader::Long { version, packets }
+                if packets == ELSE {
+                    let packets = QuicPackets::default();
+                    QuicHeader::Long {
+                        version: 0x0060_1234,
+                        packets,
+                    }
+                } else {
+                    QuicHeader::Long { version, packets }
+                }
             }
             None => QuicHeader::Short {
                 fixed: true,
@@ -51,6 +62,7 @@ fn each_side_is_timed_by_what_it_answers() {
     let told = halves_ms(&[
         passed(0, CLIENT, INITIAL),
         passed(1, CLIENT, ZERO_RTT),
+        passed(2, SERVER, ELSE),
         passed(30, SERVER, INITIAL.and(HANDSHAKE)),
         passed(31, SERVER, HANDSHAKE),
         (31, SERVER, None),
@@ -93,6 +105,21 @@ fn of_what_a_timer_sent_again_nobody_knows_which_is_answered() {
         passed(338, CLIENT, HANDSHAKE),
     ];
     assert_eq!(halves_ms(&greeted), [Some(30), None]);
+    let by_initial = [
+        passed(0, CLIENT, INITIAL),
+        passed(30, SERVER, INITIAL.and(HANDSHAKE)),
+        passed(330, SERVER, INITIAL),
+        passed(338, CLIENT, HANDSHAKE),
+    ];
+    assert_eq!(halves_ms(&by_initial), [Some(30), None]);
+    // Data that are sent with the first Initial go on until the server answers.
+    let early = [
+        passed(0, CLIENT, INITIAL),
+        passed(27, CLIENT, ZERO_RTT),
+        passed(30, SERVER, INITIAL.and(HANDSHAKE)),
+        passed(38, CLIENT, HANDSHAKE),
+    ];
+    assert_eq!(halves_ms(&early), [Some(30), Some(8)]);
     // Copies that the network makes come sooner.
     let copied = [
         passed(0, CLIENT, INITIAL),

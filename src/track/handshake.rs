@@ -418,6 +418,8 @@ impl Handshake {
         let own = self.opening(dir);
         let first = own.is_none_or(|own| own.ends_at(segment.seq));
         let ahead = own.map_or(0, |own| segment.seq.offset_from(own.isn));
+        // Where both opened at once, both answer (RFC 9293 section 3.5), and the first answer is the half that is measured.
+        let have_both_answered = own.is_some_and(|own| own.answer);
         let may_be_late = (1..=FLIGHT_BYTES).contains(&ahead);
         let is_overtaken = self.confirmation == Confirmation::Overtaken;
         if may_be_late && !(first && (segment.payload_len == 0 || !is_overtaken)) {
@@ -426,10 +428,8 @@ impl Handshake {
         }
         self.confirmation = Confirmation::Done;
         self.passed_over = ThinVec::new();
-        // Where both opened at once, both answer (RFC 9293 section 3.5): this is the half that was measured already.
-        let other = self.answer_dir.is_none_or(|server| server != dir);
         let ns = segment.at.since(answer.at);
-        if known && first && other && is_delay(ns) {
+        if known && first && !have_both_answered && is_delay(ns) {
             self.confirm_ns = Some(ns);
             self.completed_by = Some(dir);
         }

@@ -535,6 +535,14 @@ fn where_both_open_at_once_no_half_of_the_handshake_counts_twice() {
          30 A>B data 0..100 ack 0 ts 3/101
          50 B>A ack 100 ts 102/3";
     assert_eq!(play(trace).handshake, None);
+    // So it is where the other side answers first, and sends first behind that.
+    let trace = "0 A>B syn ts 1/0
+         4 B>A syn ts 100/0
+         10 B>A syn ack 0 ts 101/1
+         12 A>B syn ack 0 ts 2/100
+         22 A>B data 0..100 ack 0 ts 3/101
+         40 B>A ack 100 ts 102/3";
+    assert_eq!(play(trace).handshake, None);
     // Where one SYN is lost, its sender answers the other one.
     let trace = "0 A>B syn ts 1/0
          5 B>A syn ts 100/0

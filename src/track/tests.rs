@@ -33,6 +33,7 @@ mod early_repeats;
 mod echoes;
 mod ends;
 mod first_flights;
+mod handshakes;
 mod held;
 mod limits;
 mod long_flights;

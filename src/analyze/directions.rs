@@ -1,6 +1,7 @@
 //! Which flows go the same way: a link has a capacity of its own for each of its directions.
 
 use std::collections::HashMap;
+use std::iter;
 
 use foldhash::quality::RandomState;
 
@@ -112,17 +113,20 @@ pub fn goes_the_main_way(flows: &[Flow<'_>]) -> Vec<bool> {
 const LITTLE: u64 = 100;
 
 /// Whether each of these flows counts towards what a link's capacity is for (METRICS.md N5): those that go the
-/// [main way](goes_the_main_way) or, where less than a hundredth of the payload goes the other way, all.
+/// [main way](goes_the_main_way) or, where less than a hundredth of the payload goes the other way, all. `main_way` has
+/// one entry for each flow; what it leaves out does not go that way.
 #[must_use]
 pub fn counts_towards_capacity(flows: &[Flow<'_>], main_way: &[bool]) -> Vec<bool> {
+    let goes = main_way.iter().copied().chain(iter::repeat(false));
     let (mut all, mut others) = (0_u64, 0_u64);
-    for (flow, &goes) in all_ahead(flows, Wanted::Outlines).zip(main_way) {
+    for (flow, goes) in all_ahead(flows, Wanted::Outlines).zip(goes.clone()) {
         let payload_bytes = flow.payload_bytes();
         all += payload_bytes;
         others += if goes { 0 } else { payload_bytes };
     }
     let are_few = others.saturating_mul(LITTLE) < all;
-    main_way.iter().map(|&goes| goes || are_few).collect()
+    let counts = goes.map(|goes| goes || are_few);
+    counts.take(flows.len()).collect()
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ pub struct LinkRates {
 }
 
 impl LinkRates {
-    /// Rates of links, of all flows of a capture, of which those of `main_way` [go that](CaptureAnalysis::main_way);
-    /// `bin_ns` is that of the series.
+    /// Rates of links, of all flows of a capture; `main_way` says of each whether it
+    /// [goes that](CaptureAnalysis::main_way), and what it leaves out does not. `bin_ns` is that of the series.
     ///
     /// A flow whose packets always had others in between shows half or a third of what another
     /// flow that goes its way shows to be the link: it has none of its own.
@@ -129,11 +129,12 @@ fn leave_out_bursts(flows: &[Flow<'_>], bin_ns: i64, links: &mut [Option<Link>])
 /// out where it is a part of that.
 fn leave_out_parts(
     flows: &[Flow<'_>],
-    ways: &[bool],
-    way: bool,
+    main_way: &[bool],
+    goes_main_way: bool,
     flows_bps: &mut [Option<f64>],
 ) -> Option<usize> {
-    let of_way = || (0..flows.len()).filter(|&place| ways[place] == way);
+    let goes = |place: usize| main_way.get(place) == Some(&true);
+    let of_way = || (0..flows.len()).filter(|&place| goes(place) == goes_main_way);
     let (shown, places): (Vec<(f64, u64)>, Vec<usize>) = of_way()
         .filter_map(|place| Some(((flows_bps[place]?, flows[place].payload_bytes()), place)))
         .unzip();
@@ -235,5 +236,32 @@ impl Flow<'_> {
             clock_step_ns: self.within.clock_step_ns,
         }
         .link()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::{Analysis, Config, counts_towards_capacity};
+
+    #[test]
+    fn flows_of_which_no_way_is_told_do_not_go_the_main_way() {
+        let config = Config::default();
+        let analysis = Analysis::of(["testdata/captures/two-flows-cubic-bbr.pcap.zst"], &config);
+        let capture = &analysis.captures[0];
+        let flows: Vec<Flow<'_>> = capture.flows().collect();
+        let none = vec![false; flows.len()];
+        let rates = |main_way: &[bool]| LinkRates::of(&flows, main_way, config.bin_ns);
+        assert!(rates(capture.main_way()).shared.is_some());
+        assert_eq!(rates(&[]), rates(&none));
+        assert_eq!(rates(&[]).shared, None);
+        assert_eq!(counts_towards_capacity(&flows, &[]), none);
+        // What is told of more flows than there are is of no account.
+        let more = [capture.main_way(), &[true; 9]].concat();
+        assert_eq!(rates(&more), rates(capture.main_way()));
+        assert_eq!(
+            counts_towards_capacity(&flows, &more),
+            counts_towards_capacity(&flows, capture.main_way())
+        );
     }
 }

@@ -106,7 +106,7 @@ impl<'a> RunTables<'a> {
     #[must_use]
     pub fn of(analysis: &'a Analysis, config: &'a Config) -> Self {
         let captures = analysis.captures.iter();
-        let figures = captures.map(|capture| CaptureFigures::of(capture, config));
+        let figures = captures.map(CaptureFigures::of);
         Self {
             analysis,
             config,

@@ -91,14 +91,8 @@ fn fness(gallery: &Gallery) -> Result<(), Failure> {
         let bytes = |place: usize| flows[place].payload_bytes();
         let mut pairs = capture.pairs.pairs.iter();
         let downloads = pairs.find(|pair| bytes(pair.a).min(bytes(pair.b)) > 1_000_000);
-        let bins = downloads.map(|pair| {
-            Pairs::bins(
-                [&flows[pair.a], &flows[pair.b]],
-                pair,
-                capture.origin,
-                config.bin_ns,
-            )
-        });
+        let bins =
+            downloads.map(|pair| Pairs::bins([&flows[pair.a], &flows[pair.b]], pair, capture));
         let bins = bins.unwrap_or_default();
         Ok(bins.iter().filter_map(|bin| bin.fness).collect())
     };

@@ -67,13 +67,13 @@ fn measure(link: &Link, word: &str) -> Result<Place, String> {
         let analysis = Analysis::of([&capture], &config);
         let capture = &analysis.captures[0];
         let flows: Vec<Flow<'_>> = capture.flows().collect();
-        let rates = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
+        let rates = LinkRates::of(&flows, capture.main_way(), capture.bin_ns);
         let is_down = |sender: std::net::IpAddr| link.senders.contains(&sender);
         // What goes back passes another link.
         let shared = rates.shared.map(|place| flows[place]);
         let shared_bps = shared
             .filter(|flow| is_down(flow.ends().0.ip()))
-            .and_then(|_| rates.shared_bps(capture.delivered_most(config.bin_ns).bps_at_least));
+            .and_then(|_| rates.shared_bps(capture.delivered_most().bps_at_least));
         let flows = flows.iter().zip(rates.flows_bps);
         let flows: Vec<Option<f64>> = flows
             .filter(|(flow, _)| is_down(flow.ends().0.ip()))

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::ahead::{all_ahead, connections_ahead};
+use super::config::Config;
 use super::directions::{counts_towards_capacity, goes_the_main_way};
 use super::flow::{Flow, OfCapture};
 use super::frames::FrameIndex;
@@ -54,6 +55,8 @@ pub struct CaptureAnalysis {
     pub disorder: Option<Disorder>,
     /// Start of bin 0 of all series.
     pub origin: CaptureTime,
+    /// How long each bin of them lasts, in ns, at least 1: what is made of bins is asked for with this.
+    pub bin_ns: i64,
     /// Frame numbers.
     pub frames: FrameIndex,
     /// Whether conversations of UDP were asked for ([`Config::udp`](super::Config::udp)): among the connections.
@@ -80,16 +83,17 @@ pub struct CaptureAnalysis {
 
 impl CaptureAnalysis {
     /// A capture that could not even be opened.
-    pub(super) fn unread(name: String, error: CaptureError) -> Self {
-        Self::of_facts(CaptureFacts {
+    pub(super) fn unread(name: String, error: CaptureError, config: &Config) -> Self {
+        let facts = CaptureFacts {
             name,
             errors: vec![error],
             ..CaptureFacts::default()
-        })
+        };
+        Self::of_facts(facts, config)
     }
 
     /// One of which no connection is known.
-    pub(super) fn of_facts(facts: CaptureFacts) -> Self {
+    pub(super) fn of_facts(facts: CaptureFacts, config: &Config) -> Self {
         Self {
             name: facts.name,
             files: facts.files,
@@ -99,6 +103,7 @@ impl CaptureAnalysis {
             span: facts.span,
             disorder: facts.disorder,
             origin: facts.origin,
+            bin_ns: config.bin_ns.max(1),
             frames: facts.frames,
             has_udp: false,
             connections: Vec::new(),
@@ -167,11 +172,10 @@ impl CaptureAnalysis {
         Delivered::of(all_ahead(&self.towards_capacity(), Wanted::Outlines).copied())
     }
 
-    /// The highest rate that these flows together were delivered for a second (METRICS.md R7); `bin_ns` is that of the
-    /// series.
+    /// The highest rate that these flows together were delivered for a second (METRICS.md R7).
     #[must_use]
-    pub fn delivered_most(&self, bin_ns: i64) -> DeliveredMost {
-        DeliveredMost::of(&self.towards_capacity(), bin_ns)
+    pub fn delivered_most(&self) -> DeliveredMost {
+        DeliveredMost::of(&self.towards_capacity(), self.bin_ns)
     }
 
     /// What bears on the capture's numbers, summed over its flows.
@@ -251,7 +255,8 @@ pub struct DeliveredMost {
 }
 
 impl DeliveredMost {
-    /// Of these flows; `bin_ns` is that of the series.
+    /// Of these flows, whose series have bins of [`bin_ns`](CaptureAnalysis::bin_ns): with any other, so many bins as are
+    /// taken for a second last longer or shorter than one, and the rate is none that there was.
     #[must_use]
     pub fn of(flows: &[Flow<'_>], bin_ns: i64) -> Self {
         // In one pass, as each flow is fetched from another place of the memory: all of them are asked for their bins.

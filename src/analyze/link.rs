@@ -24,7 +24,9 @@ pub struct LinkRates {
 
 impl LinkRates {
     /// Rates of links, of all flows of a capture; `main_way` says of each whether it
-    /// [goes that](CaptureAnalysis::main_way), and what it leaves out does not. `bin_ns` is that of the series.
+    /// [goes that](CaptureAnalysis::main_way), and what it leaves out does not. `bin_ns` is
+    /// [that of its series](CaptureAnalysis::bin_ns), here and in what follows: with any other, links are held against rates
+    /// that nothing was delivered with, and left out, or not, by these.
     ///
     /// A flow whose packets always had others in between shows half or a third of what another
     /// flow that goes its way shows to be the link: it has none of its own.
@@ -164,7 +166,7 @@ pub enum LinkSide {
 impl LinkSide {
     /// The side of a link, that may show as one of these rates, on which most of the payload of these flows was captured
     /// (METRICS.md R8): behind it where their data packets come at its pace or slower, before it where ACKs come at its
-    /// pace, or data packets quicker. `bin_ns` is that of the series.
+    /// pace, or data packets quicker. `bin_ns` is [that of the series](CaptureAnalysis::bin_ns).
     #[must_use]
     pub fn of<'a>(
         flows: impl IntoIterator<Item = &'a Flow<'a>>,
@@ -195,7 +197,7 @@ impl LinkSide {
 }
 
 /// Whether the capture was taken behind whatever link it shows, judged by most of the payload of these flows (METRICS.md
-/// R8). `bin_ns` is that of the series.
+/// R8). `bin_ns` is [that of the series](CaptureAnalysis::bin_ns).
 #[must_use]
 pub fn is_behind_link<'a>(flows: impl IntoIterator<Item = &'a Flow<'a>>, bin_ns: i64) -> bool {
     LinkSide::of(flows, bin_ns, &(0.0..=f64::INFINITY)) == LinkSide::Behind
@@ -207,7 +209,8 @@ impl Flow<'_> {
         observe::delivery_bps_max([self.record.series().bins().deliveries()], bin_ns)
     }
 
-    /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is that of the series.
+    /// The narrowest link as this flow alone shows it (METRICS.md R8); `bin_ns` is
+    /// [that of the series](CaptureAnalysis::bin_ns).
     #[must_use]
     pub fn link(&self, bin_ns: i64) -> Option<Link> {
         let spacing = self.record.spacing();

@@ -36,7 +36,7 @@ impl CaptureAnalysis {
             connections,
             connections_total,
             has_udp: config.udp,
-            ..Self::of_facts(facts)
+            ..Self::of_facts(facts, config)
         };
         analysis.pairs = Pairs::of(&analysis, config.pairs);
         analysis

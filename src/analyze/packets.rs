@@ -146,7 +146,7 @@ impl PacketAnalysis {
             ..self.gathered.into_facts()
         };
         let Some((origin, connections)) = self.begun else {
-            return CaptureAnalysis::of_facts(facts);
+            return CaptureAnalysis::of_facts(facts, &self.config);
         };
         let facts = CaptureFacts {
             origin,

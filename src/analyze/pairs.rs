@@ -120,15 +120,11 @@ impl Pairs {
 
     /// One pair, of `a` and `b`, over time, bin by bin: the bins of the pair's span in which either sent, and of those
     /// at its ends what passed within it. None from where on bins of either are missing: what it sent in them is not
-    /// known.
+    /// known. All are of the one `capture`.
     #[must_use]
-    pub fn bins(
-        [a, b]: [&Flow<'_>; 2],
-        pair: &Pair,
-        origin: CaptureTime,
-        bin_ns: i64,
-    ) -> Vec<PairBin> {
-        let bin_of = |at: CaptureTime| at.since(origin).div_euclid(bin_ns.max(1));
+    pub fn bins([a, b]: [&Flow<'_>; 2], pair: &Pair, capture: &CaptureAnalysis) -> Vec<PairBin> {
+        let bin_ns = capture.bin_ns.max(1);
+        let bin_of = |at: CaptureTime| at.since(capture.origin).div_euclid(bin_ns);
         let span = Span {
             first: pair.start,
             last: pair.end,

@@ -150,7 +150,7 @@ pub(super) fn analyze(
     let CaptureInput { name, sources } = input;
     if watch.is_stopped() {
         let error = CaptureError::interrupted(name.as_str().into(), 0);
-        return CaptureAnalysis::unread(name, error);
+        return CaptureAnalysis::unread(name, error, config);
     }
     let options = ReadOptions {
         window_bytes: WINDOW_BYTES_PER_THREAD * rayon::current_num_threads().clamp(2, 4),
@@ -160,7 +160,7 @@ pub(super) fn analyze(
         stop: watch.stop_flag(),
     };
     let analysis = match CaptureReader::open(sources, &options) {
-        Err(error) => CaptureAnalysis::unread(name, error),
+        Err(error) => CaptureAnalysis::unread(name, error, config),
         Ok(reader) => {
             watch.add(reader.progress());
             if config.segments {

@@ -24,7 +24,7 @@ pub(super) struct CaptureFigures<'a> {
 }
 
 impl<'a> CaptureFigures<'a> {
-    pub(super) fn of(capture: &'a CaptureAnalysis, config: &Config) -> Self {
+    pub(super) fn of(capture: &'a CaptureAnalysis) -> Self {
         // Kept by the capture: summed up here, where threads may share in it.
         let _ = capture.totals();
         let flows: Vec<Flow<'_>> = capture.flows().collect();
@@ -34,9 +34,9 @@ impl<'a> CaptureFigures<'a> {
         let counted: Vec<Flow<'_>> = counted.map(|(&flow, _)| flow).collect();
         let paired = capture.pairs.paired.iter();
         Self {
-            links: LinkRates::of(&flows, capture.main_way(), config.bin_ns),
+            links: LinkRates::of(&flows, capture.main_way(), capture.bin_ns),
             paired: paired.map(|&place| (place, flows[place])).collect(),
-            delivered_most: DeliveredMost::of(&counted, config.bin_ns),
+            delivered_most: DeliveredMost::of(&counted, capture.bin_ns),
             counted: Delivered::of(all_ahead(&counted, Wanted::Outlines).copied()),
         }
     }

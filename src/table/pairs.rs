@@ -24,7 +24,6 @@ impl PairRow<'_> {
 pub(super) struct PairBinRow<'a> {
     pair: PairRow<'a>,
     bin: PairBin,
-    bin_ns: i64,
 }
 
 pub(super) fn rows<'a>(
@@ -51,11 +50,10 @@ pub(super) fn bin_rows<'a>(
     config: &'a Config,
     figures: &'a [CaptureFigures<'a>],
 ) -> impl Iterator<Item = PairBinRow<'a>> {
-    let bin_ns = config.bin_ns;
     rows(analysis, config, figures).flat_map(move |pair| {
-        let bins = Pairs::bins([&pair.a, &pair.b], &pair.pair, pair.capture.origin, bin_ns);
+        let bins = Pairs::bins([&pair.a, &pair.b], &pair.pair, pair.capture);
         let bins = bins.into_iter();
-        bins.map(move |bin| PairBinRow { pair, bin, bin_ns })
+        bins.map(move |bin| PairBinRow { pair, bin })
     })
 }
 
@@ -93,7 +91,7 @@ pub(super) fn bin_columns<'a>() -> Vec<Column<PairBinRow<'a>>> {
     "b_src_ip" "-" Address |row| Some(row.pair.b.ends().0.ip());
     "b_src_port" "-" Count |row| Some(u64::from(row.pair.b.ends().0.port()));
     "bin" "-" Whole |row| Some(row.bin.index);
-    "bin_start_ns" "-" Whole |row| Some(row.pair.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.bin_ns)));
+    "bin_start_ns" "-" Whole |row| Some(row.pair.capture.origin.as_ns().saturating_add(row.bin.index.saturating_mul(row.pair.capture.bin_ns)));
     "a_payload_bytes" "N1" Count |row| Some(row.bin.bytes_a);
     "b_payload_bytes" "N1" Count |row| Some(row.bin.bytes_b);
     "fness" "N1" Real |row| row.bin.fness;

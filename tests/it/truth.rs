@@ -262,7 +262,7 @@ fn bins_of_a_pair_add_up_to_the_pair() {
         assert!(!capture.pairs.pairs.is_empty());
         for pair in &capture.pairs.pairs {
             let of_pair = [&flows[pair.a], &flows[pair.b]];
-            let bins = Pairs::bins(of_pair, pair, capture.origin, config.bin_ns);
+            let bins = Pairs::bins(of_pair, pair, capture);
             let bytes_a: u64 = bins.iter().map(|bin| bin.bytes_a).sum();
             let bytes_b: u64 = bins.iter().map(|bin| bin.bytes_b).sum();
             assert!(pair.exact && pair.bytes_a + pair.bytes_b > 0);

@@ -65,7 +65,7 @@ fn what_flows_delivered_together_is_not_known_where_one_has_no_acks() {
         let analysis = analyzed(packets, &config);
         let capture = &analysis.captures[0];
         let counted = capture.delivered_towards_capacity();
-        let most = capture.delivered_most(config.bin_ns);
+        let most = capture.delivered_most();
         let known = [
             capture.goodput_bps(),
             counted.and_then(ccanalyze::analyze::Delivered::goodput_bps),

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::analyze::{
-    Analysis, CaptureInput, Config, Flow, PairConfig, Quality, Sharing, Watch, goes_the_main_way,
+    Analysis, CaptureInput, Config, DeliveredMost, Flow, PacketAnalysis, PairConfig, Quality,
+    Sharing, Watch, goes_the_main_way,
 };
 use crate::capture::CaptureSource;
 use crate::capture::tests::build::Pcap;
@@ -51,6 +52,26 @@ fn analyse(bytes: Vec<u8>) -> Analysis {
         sources: vec![source],
     };
     Analysis::run(vec![input], &Config::default(), &Watch::default())
+}
+
+/// Whoever has the results alone can ask for what is made of bins.
+#[test]
+fn a_capture_says_how_long_its_bins_are() {
+    let download = "testdata/captures/two-flows-cubic-bbr.pcap.zst";
+    for (bin_ns, expected) in [(10_000_000, 10_000_000), (0, 1), (-5, 1)] {
+        let config = Config {
+            bin_ns,
+            ..Config::default()
+        };
+        let found = Analysis::of([download, "testdata/none.pcap"], &config).captures;
+        let of_packets = PacketAnalysis::new("none", config).finish();
+        let all = found.iter().chain([&of_packets]);
+        assert!(all.map(|capture| capture.bin_ns).eq([expected; 3]));
+        let flows: Vec<_> = found[0].flows().collect();
+        let most = DeliveredMost::of(&flows, expected);
+        assert!(most.bps_at_least.is_some(), "{expected}");
+        assert_eq!(found[0].delivered_most(), most);
+    }
 }
 
 #[test]

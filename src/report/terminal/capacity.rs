@@ -1,6 +1,6 @@
 //! What bears on numbers that rest on the capacity given.
 
-use crate::analyze::{CaptureAnalysis, Config, Delivered, DeliveredMost, Flow, LinkRates};
+use crate::analyze::{CaptureAnalysis, Config, Delivered, Flow, LinkRates};
 use crate::metric;
 use crate::table::pm_mean;
 
@@ -15,9 +15,7 @@ pub(super) fn warnings(capture: &CaptureAnalysis, config: &Config) -> Vec<String
         .delivered_towards_capacity()
         .and_then(Delivered::goodput_bps);
     let fits = match goodput_bps {
-        Some(bps) => {
-            overfull((bps, capacity.bps)).or_else(|| oversized(capture, config, capacity.bps))
-        }
+        Some(bps) => overfull((bps, capacity.bps)).or_else(|| oversized(capture, capacity.bps)),
         None => unacknowledged(capture),
     };
     fits.into_iter()
@@ -93,10 +91,10 @@ fn outrun(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Opti
 const OVERSIZED: f64 = 5.0;
 
 /// Whether the capacity given is far above that of the link which the packets show.
-fn oversized(capture: &CaptureAnalysis, config: &Config, capacity_bps: f64) -> Option<String> {
+fn oversized(capture: &CaptureAnalysis, capacity_bps: f64) -> Option<String> {
     let flows: Vec<Flow<'_>> = capture.flows().collect();
-    let links = LinkRates::of(&flows, capture.main_way(), config.bin_ns);
-    let delivered = DeliveredMost::of(&capture.towards_capacity(), config.bin_ns);
+    let links = LinkRates::of(&flows, capture.main_way(), capture.bin_ns);
+    let delivered = capture.delivered_most();
     let link_bps = links.shared_bps(delivered.bps_at_least)?;
     (capacity_bps > OVERSIZED * link_bps).then(|| {
         format!(

@@ -121,7 +121,8 @@ fn tokens(expression: &str) -> Vec<Token<'_>> {
     let mut column = 1;
     loop {
         let trimmed = rest.trim_start();
-        column += rest.chars().count() - trimmed.chars().count();
+        // Of the rest nothing is counted, which may be long.
+        column += rest[..rest.len() - trimmed.len()].chars().count();
         rest = trimmed;
         let len = match rest.chars().next() {
             None => break,

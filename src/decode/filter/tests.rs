@@ -235,3 +235,17 @@ fn errors_point_at_the_word_and_say_what_was_expected() {
     }
     assert!(Filter::parse(&"(".repeat(1000)).is_err());
 }
+
+#[test]
+fn long_expressions_are_read_in_one_pass() {
+    // So long that counting what is left for each word would take minutes.
+    const LONG: usize = 1_000_000;
+    let at = |text: &str| Filter::parse(text).map_err(|error| error.column);
+    assert_eq!(at(&"(".repeat(LONG)), Err(33));
+    assert_eq!(at(&"!".repeat(LONG)), Err(LONG + 1));
+    // Columns count characters, of words and between them.
+    let spaced = "\u{2003}! ".repeat(LONG / 4) + "hös";
+    assert_eq!(at(&spaced), Err(LONG / 4 * 3 + 1));
+    let alternatives = "port 1".to_owned() + &" or 2".repeat(LONG / 4) + " or";
+    assert_eq!(at(&alternatives), Err(alternatives.len() + 1));
+}

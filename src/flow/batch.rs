@@ -134,7 +134,7 @@ impl V4Ends {
 
 impl SegmentBatch {
     /// Empties it, but keeps its memory: for segments whose positions in the capture are `first_ordinal` and fewer than
-    /// 2^32 records after it.
+    /// 2^32 records after it. Segments of any other position come back with one of these.
     pub fn clear(&mut self, first_ordinal: u64) {
         self.first_ordinal = first_ordinal;
         self.len = 0;
@@ -149,8 +149,8 @@ impl SegmentBatch {
         self.len
     }
 
-    /// Adds a segment of a shard that comes after all others, at a position that [`clear`](Self::clear) was told of. Call
-    /// [`sort`](Self::sort) before reading it back.
+    /// Adds a segment of a shard, below [`SHARDS`], that comes after all others, at a position that
+    /// [`clear`](Self::clear) was told of. Call [`sort`](Self::sort) before reading it back.
     pub fn push(&mut self, shard: usize, segment: &Segment) {
         let (usual, side) = if let Some(usual) = Usual::of(segment) {
             (usual, self.side_of(segment.sack))
@@ -159,7 +159,7 @@ impl SegmentBatch {
             self.others.push(*segment);
             (Usual::nothing(segment.at, segment.flags), side)
         };
-        let after_records = (segment.ordinal - self.first_ordinal) as u32;
+        let after_records = segment.ordinal.wrapping_sub(self.first_ordinal) as u32;
         *self.next_line() = Line {
             usual,
             after_records,
@@ -246,7 +246,7 @@ impl SegmentBatch {
         self.lines[self.len].side = Side(self.sacks.len() as u32);
     }
 
-    /// All of a shard that have been [sorted](Self::sort).
+    /// All of a shard that have been [sorted](Self::sort); none of a shard that there is not.
     #[must_use]
     pub fn all(&self, shard: usize) -> BatchPart<'_> {
         BatchPart {
@@ -256,8 +256,11 @@ impl SegmentBatch {
     }
 
     fn places_of(&self, shard: usize) -> &[u32] {
+        let Some(&end) = self.ends.get(shard) else {
+            return &[];
+        };
         let start = shard.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.places[start as usize..self.ends[shard] as usize]
+        &self.places[start as usize..end as usize]
     }
 
     /// Of these, those whose positions in the capture are among `ordinals`.
@@ -269,7 +272,8 @@ impl SegmentBatch {
         let end = places.partition_point(below(ordinals.end));
         BatchPart {
             batch: self,
-            places: &places[start..end],
+            // None where the end is before the start.
+            places: places.get(start..end).unwrap_or_default(),
         }
     }
 
@@ -451,7 +455,8 @@ impl<'a> Packed<'a> {
     }
 
     fn ordinal(self) -> u64 {
-        self.batch.first_ordinal + u64::from(self.line.after_records)
+        let after_records = u64::from(self.line.after_records);
+        self.batch.first_ordinal.wrapping_add(after_records)
     }
 
     fn sack(self) -> Option<&'a SackBlocks> {

@@ -23,7 +23,7 @@ pub fn standing_queue_ns(rtts_ns_min: impl IntoIterator<Item = i64>, floor_ns: i
 /// had arrived long before.
 ///
 /// `series` are the bins, in order, of all flows that share the link
-/// ([`Bins::deliveries`](super::Bins::deliveries)). `None` where they last no such time.
+/// ([`Bins::deliveries`](super::Bins::deliveries)), each of `bin_ns`. `None` where they last no such time.
 #[must_use]
 pub fn delivery_bps_max<I: IntoIterator<Item = Delivery>>(
     series: impl IntoIterator<Item = I>,
@@ -47,8 +47,8 @@ pub fn delivery_bps_max<I: IntoIterator<Item = Delivery>>(
     let mut bytes: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
     for (index, news) in first.chain(second).chain(series.flatten()) {
         let (acked, seen) = bytes.entry(index).or_default();
-        *acked += news.0;
-        *seen += news.1;
+        *acked = acked.saturating_add(news.0);
+        *seen = seen.saturating_add(news.1);
     }
     let bytes: Vec<_> = bytes.into_iter().collect();
     most_delivered(&bytes, bin_ns)
@@ -63,15 +63,16 @@ fn most_delivered(bytes: &[(i64, (u64, u64))], bin_ns: i64) -> Option<f64> {
         return None;
     }
     // The window that ends with each bin: what is older has left it.
-    let (mut acked, mut seen, mut most) = (0_u64, 0_u64, 0_u64);
+    // In twice the bits, as bins may hold any number of bytes.
+    let (mut acked, mut seen, mut most) = (0_u128, 0_u128, 0_u128);
     let mut oldest = bytes.iter().peekable();
     for &(index, news) in bytes {
-        acked += news.0;
-        seen += news.1;
+        acked += u128::from(news.0);
+        seen += u128::from(news.1);
         let is_old = |&&(old, _): &&(i64, _)| index.saturating_sub(old) >= window;
         while let Some(&(_, gone)) = oldest.next_if(is_old) {
-            acked -= gone.0;
-            seen -= gone.1;
+            acked -= u128::from(gone.0);
+            seen -= u128::from(gone.1);
         }
         most = most.max(acked.min(seen));
     }
@@ -118,5 +119,16 @@ mod tests {
         assert_eq!(delivery_bps_max([bins[..1].to_vec()], 2_000_000_000), None);
         let closed_late = [bin(0, 5000), bin(30, 0)];
         assert_eq!(delivery_bps_max([closed_late], 100_000_000), None);
+    }
+
+    #[test]
+    fn bins_may_hold_any_number_of_bytes() {
+        let bins: Vec<Delivery> = (0..20).map(|index| bin(index, u64::MAX)).collect();
+        let bps = delivery_bps_max([bins.clone()], 100_000_000).unwrap();
+        assert!((bps / (80.0 * u64::MAX as f64) - 1.0).abs() < 1e-9, "{bps}");
+        assert_eq!(
+            delivery_bps_max([bins.clone(), bins], 100_000_000),
+            Some(bps)
+        );
     }
 }

@@ -48,15 +48,17 @@ impl QueueLimit {
     pub fn is_out_of_reach_of(self, held: Amount) -> bool {
         let more = |held: u64| held.saturating_add(held / 10);
         match self {
-            Self::Packets(limit) => limit > more(held.packets) + 2,
-            Self::Bytes(limit) => limit > more(held.bytes) + 2 * PACKET_BYTES,
+            Self::Packets(limit) => limit > more(held.packets).saturating_add(2),
+            Self::Bytes(limit) => limit > more(held.bytes).saturating_add(2 * PACKET_BYTES),
         }
     }
 
     /// A limit of bytes that drops show is no less than what waited: that, where it is less than a packet more.
     pub(super) fn with_what_waited(self, held: Amount) -> Self {
         match self {
-            Self::Bytes(limit) if (limit..limit + PACKET_BYTES).contains(&held.bytes) => {
+            Self::Bytes(limit)
+                if (limit..limit.saturating_add(PACKET_BYTES)).contains(&held.bytes) =>
+            {
                 Self::Bytes(held.bytes)
             }
             other => other,
@@ -435,3 +437,23 @@ const FOUND_MAX: u64 = 1 << 16;
 const STEP_BYTES: u64 = 64;
 /// Steps of them that are told apart: of 16 MiB.
 const STEPS_MAX: u64 = 1 << 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_and_what_waited_may_be_any_numbers() {
+        let most = Amount {
+            packets: u64::MAX,
+            bytes: u64::MAX,
+        };
+        for limit in [QueueLimit::Packets, QueueLimit::Bytes] {
+            assert!(!limit(u64::MAX).is_out_of_reach_of(most));
+            assert!(!limit(u64::MAX).is_contradicted_by(most));
+            assert!(limit(u64::MAX).is_out_of_reach_of(Amount::default()));
+            assert!(limit(0).is_contradicted_by(most));
+            assert_eq!(limit(u64::MAX).with_what_waited(most), limit(u64::MAX));
+        }
+    }
+}

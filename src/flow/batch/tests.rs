@@ -186,3 +186,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn shards_and_positions_that_there_are_not_are_none() {
+    let [src, dst] = [1, 2].map(|host| Endpoint::v4([10, 0, 0, host], 80));
+    let segment = Segment {
+        ordinal: 5,
+        ..Segment::empty(src, dst)
+    };
+    let mut batch = SegmentBatch::default();
+    for (first_ordinal, shard) in [(100, 3), (u64::MAX, SHARDS - 1)] {
+        batch.clear(first_ordinal);
+        batch.push(shard, &segment);
+        batch.sort();
+        assert_eq!(batch.all(shard).segments().count(), 1);
+        assert_eq!(batch.all(SHARDS).len() + batch.all(usize::MAX).len(), 0);
+        let reversed = Range {
+            start: u64::MAX,
+            end: 0,
+        };
+        for shard in [shard, SHARDS] {
+            assert_eq!(batch.within(shard, &reversed).len(), 0);
+        }
+    }
+}

@@ -128,7 +128,8 @@ impl Anova {
 
     /// Compares groups whose values add up to `sums`, counted from any one point.
     fn of_sums(groups: &[GroupSummary], sums: &[f64]) -> Option<Self> {
-        let n: u64 = groups.iter().map(|group| group.n).sum();
+        let sizes = groups.iter().map(|group| group.n);
+        let n = sizes.fold(0, u64::saturating_add);
         let between_df = (groups.len() as u64).checked_sub(1).filter(|&df| df > 0)?;
         let within_df = n.checked_sub(groups.len() as u64).filter(|&df| df > 0)?;
         let squares = groups

@@ -123,6 +123,14 @@ fn anova_of_samples_agrees_with_r() {
 }
 
 #[test]
+fn anova_takes_groups_of_any_size() {
+    let largest = |sum| summary((u64::MAX, sum, 1.0));
+    let anova = Anova::of_summaries(&[largest(0.0), largest(1.0)]).unwrap();
+    assert_eq!(anova.total_df, u64::MAX - 1);
+    assert!(anova.f_crit.is_finite() && anova.p.unwrap().is_finite());
+}
+
+#[test]
 fn anova_needs_two_groups_and_something_to_vary() {
     assert_eq!(Anova::of_samples(&PLANTS[..1]), None);
     assert_eq!(Anova::of_samples::<[f64; 1]>(&[[1.0], [2.0]]), None);

@@ -197,7 +197,7 @@ fn tracking(criterion: &mut Criterion) {
                     .map(|segments| {
                         let record = RecordConfig {
                             origin: segments.first().map(|first| first.at).unwrap_or_default(),
-                            bins_max: u32::MAX,
+                            bins_max: Some(u32::MAX),
                             bin_ns: 100_000_000,
                             curves: true,
                             time_sequence: false,

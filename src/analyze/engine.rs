@@ -239,7 +239,7 @@ pub struct EngineFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::Flow;
+    use crate::analyze::{Flow, Quality};
     use crate::observe::{RecordConfig, Recorder};
 
     const S: i64 = 1_000_000_000;
@@ -286,6 +286,32 @@ mod tests {
         let goodput_bps = Flow::of_record(flows[0]).goodput_bps();
         assert_eq!(goodput_bps.map(f64::round), Some(64.0));
         assert!(engine.finish().0.take_ended().is_empty());
+    }
+
+    #[test]
+    fn flows_lack_no_series_that_was_not_asked_for() {
+        let quality = |bins_max, steps: &[i64]| {
+            let config = RecordConfig {
+                bins_max,
+                ..RecordConfig::default()
+            };
+            let mut engine = Engine::new(Recorder::new(config));
+            for (place, &at) in steps.iter().enumerate() {
+                let seq = 1 + 4 * place as u32;
+                push(&mut engine, at, &packet(false, seq, 1, false));
+                push(&mut engine, at + 20, &packet(true, 1, seq + 4, false));
+            }
+            let ended = engine.finish().0.take_ended();
+            let flow = ended[0].flows().next().map(Flow::of_record).unwrap();
+            let bins: Vec<i64> = flow.record.series().bins().map(|bin| bin.index).collect();
+            let is_cut = flow.quality().contains(&Quality::SeriesCut);
+            (bins, is_cut)
+        };
+        assert_eq!(RecordConfig::default().bins_max, None);
+        assert_eq!(quality(None, &[S, 2 * S, 3 * S]), (vec![], false));
+        assert_eq!(quality(Some(1), &[S, 2 * S]), (vec![10], true));
+        assert_eq!(quality(Some(2), &[S, 2 * S]), (vec![10, 20], false));
+        assert_eq!(quality(Some(0), &[S]), (vec![], true));
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl<const SEGMENTS: bool> Tracking<SEGMENTS> {
         let record = RecordConfig {
             origin,
             bin_ns: config.bin_ns,
-            bins_max: config.bins_max,
+            bins_max: Some(config.bins_max),
             time_sequence: config.time_sequence,
             gaps: config.gaps,
             curves: config.pairs.top > 1,

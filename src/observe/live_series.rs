@@ -34,6 +34,7 @@ pub(super) struct LiveSeries {
     bin_ns: i64,
     bins_max: u32,
     cut: bool,
+    given_up: bool,
 }
 
 /// The bins that are not in use, in order.
@@ -46,24 +47,33 @@ enum Others {
 
 impl LiveSeries {
     /// No bins yet; bin 0 begins at `origin`, each is `bin_ns` (at least 1) long, and no more than
-    /// `bins_max` are kept: the first that are used.
-    pub(super) fn new(origin: CaptureTime, bin_ns: i64, bins_max: u32) -> Self {
+    /// `bins_max` are kept: the first that are used. `None` where none is asked for, so that none is missing.
+    pub(super) fn new(origin: CaptureTime, bin_ns: i64, bins_max: Option<u32>) -> Self {
+        let given_up = bins_max == Some(0);
+        let bins_max = bins_max.unwrap_or(0);
+        // One that is used for all instants where none is kept.
+        let (current_start, current_end) = if bins_max == 0 {
+            (CaptureTime::MIN, CaptureTime::MAX)
+        } else {
+            (CaptureTime::MAX, CaptureTime::MIN)
+        };
         Self {
             current: Bin::default(),
-            current_start: CaptureTime::MAX,
-            current_end: CaptureTime::MIN,
+            current_start,
+            current_end,
             is_kept: false,
             others: Others::Packed(PackedBins::NONE),
             origin,
             bin_ns: bin_ns.max(1),
             bins_max,
-            cut: false,
+            cut: given_up,
+            given_up,
         }
     }
 
     /// Whether all bins were given up.
     pub(super) fn is_given_up(&self) -> bool {
-        self.bins_max == 0
+        self.given_up
     }
 
     /// How many bins there are.
@@ -109,6 +119,7 @@ impl LiveSeries {
 
     /// Gives up all bins, those to come too.
     pub(super) fn give_up(&mut self) {
+        self.given_up = true;
         self.bins_max = 0;
         self.cut = true;
         self.others = Others::Packed(PackedBins::NONE);
@@ -185,7 +196,7 @@ impl LiveSeries {
         };
         // Without room for a new one, what is in use takes what belongs to others.
         self.is_kept = known.is_some() || has_room;
-        self.cut |= !self.is_kept;
+        self.cut |= !self.is_kept && self.bins_max > 0;
         self.current = known.unwrap_or(new);
     }
 }
@@ -218,7 +229,7 @@ mod tests {
 
     #[test]
     fn bins_are_sparse_and_in_order_even_when_the_clock_steps_back() {
-        let mut series = LiveSeries::new(CaptureTime::from_ns(1000), 100, 10);
+        let mut series = LiveSeries::new(CaptureTime::from_ns(1000), 100, Some(10));
         for ns in [1000, 1099, 5000, 1100, 900, 1000] {
             series.at(CaptureTime::from_ns(ns)).data_packets += 1;
         }
@@ -231,7 +242,7 @@ mod tests {
         let backwards = (0..5000).rev().collect::<Vec<i64>>();
         let between = (0..5000).map(|second| second / 2 + second % 2 * day);
         for seconds in [backwards, between.collect()] {
-            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 1, u32::MAX);
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 1, Some(u32::MAX));
             for second in seconds {
                 series.at(CaptureTime::from_ns(second)).data_packets += 1;
             }
@@ -243,9 +254,23 @@ mod tests {
     }
 
     #[test]
+    fn where_no_bins_are_asked_for_none_is_kept_and_none_is_missing() {
+        let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, None);
+        for ns in [0, 100, -5, i64::MIN, i64::MAX] {
+            series.at(CaptureTime::from_ns(ns)).data_packets += 1;
+        }
+        assert!(!series.is_given_up());
+        assert_eq!(series.memory_bytes(), 0);
+        assert_eq!(series.end(&mut Vec::new()), SeriesFacts::default());
+        // What is given up besides, such as rows, is said of it.
+        series.give_up();
+        assert_eq!(series.end(&mut Vec::new()), SeriesFacts::GIVEN_UP);
+    }
+
+    #[test]
     fn beyond_the_limit_the_first_bins_stay_and_the_series_says_so() {
         let begin = || {
-            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, 3);
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, Some(3));
             for ns in [0, 100, 200, 300, 400, 50, 150, -1, 250] {
                 series.at(CaptureTime::from_ns(ns)).data_packets += 1;
             }
@@ -274,7 +299,7 @@ mod tests {
             if is_sorted {
                 times.sort_unstable();
             }
-            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, bins_max);
+            let mut series = LiveSeries::new(CaptureTime::from_ns(0), 100, Some(bins_max));
             let mut expected = BTreeMap::new();
             let mut is_cut = false;
             for ns in times {

@@ -199,7 +199,7 @@ mod tests {
             let mut recorder = Recorder::<false>::new(RecordConfig {
                 origin: at,
                 bin_ns: 100_000_000,
-                bins_max: 1000,
+                bins_max: Some(1000),
                 curves: false,
                 time_sequence: false,
                 gaps: false,

@@ -453,7 +453,7 @@ mod tests {
             if payload_bytes > 0 {
                 summary.on_payload(&packet);
             }
-            let mut series = LiveSeries::new(START, 100, 1000);
+            let mut series = LiveSeries::new(START, 100, Some(1000));
             for bin in 0..bins as i64 {
                 series.at(START.plus_ns(100 * bin)).payload_bytes = payload_bytes;
             }

@@ -27,12 +27,15 @@ use crate::track::Connection;
 /// What a run keeps.
 #[derive(Clone, Debug)]
 pub struct RecordConfig {
-    /// Start of bin 0: the time of the capture's first record.
+    /// Start of bin 0, such as the time of the first record: bins are numbered from it, so that they go with this of
+    /// whoever reads them.
     pub origin: CaptureTime,
-    /// Length of a bin, in ns.
+    /// Length of a bin, in ns, at least 1.
     pub bin_ns: i64,
-    /// Bins of a flow, at least 1; those that come later are not kept.
-    pub bins_max: u32,
+    /// Bins of a flow: those that come later are not kept, and the flow says so in its quality
+    /// ([`Quality::SeriesCut`](crate::analyze::Quality::SeriesCut)). `None` asks for no series, of which nothing is missing
+    /// then; who asks for one says its [`origin`](Self::origin), too.
+    pub bins_max: Option<u32>,
     /// Keep the curves that pairs of flows are compared by.
     pub curves: bool,
     /// Keep the time sequence of the flow with the most payload.
@@ -45,12 +48,12 @@ pub struct RecordConfig {
 }
 
 impl Default for RecordConfig {
-    /// Counts and distributions alone: one bin a flow, no curves, sequences and gaps.
+    /// Counts and distributions alone: no series, curves, sequences and gaps.
     fn default() -> Self {
         Self {
             origin: CaptureTime::from_ns(0),
             bin_ns: super::BIN_NS,
-            bins_max: 1,
+            bins_max: None,
             curves: false,
             time_sequence: false,
             gaps: false,

@@ -161,7 +161,8 @@ impl<'a> Series<'a> {
         Bins::of(self.packed, self.facts.bins)
     }
 
-    /// Whether bins are missing: there were too many, or they were given up.
+    /// Whether bins are missing: there were too many, or they were given up. Where none was
+    /// [asked for](super::RecordConfig::bins_max), none is missing.
     #[must_use]
     pub fn is_cut(&self) -> bool {
         self.facts.cut

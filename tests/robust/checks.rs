@@ -235,7 +235,7 @@ pub(crate) fn track(script: &[u8]) {
 fn push(packets: &[Packet]) -> (usize, Vec<String>) {
     let config = RecordConfig {
         origin: CaptureTime::from_ns(packets.first().map_or(0, |packet| packet.at_ns)),
-        bins_max: u32::MAX,
+        bins_max: Some(u32::MAX),
         bin_ns: 100_000_000,
         curves: false,
         time_sequence: false,

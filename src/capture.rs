@@ -110,8 +110,9 @@ pub struct ReadOptions {
     /// process together. Which records come out does not depend on it.
     pub decompressors: usize,
     /// Set by another thread, it ends the waiting for what comes from a pipe, with
-    /// [`CaptureErrorKind::Interrupted`] behind the records that came until then. Regular files and
-    /// [`CaptureSource::Reader`] are read as ever: there the next window is never far.
+    /// [`CaptureErrorKind::Interrupted`] behind the records that came until then. Regular files are read as ever: there
+    /// the next window is never far. So are readers ([`CaptureSource::Reader`]), which nothing interrupts: one that waits
+    /// for bytes, as that of a socket, has to look at the same flag, and return an end or an error.
     pub stop: Arc<AtomicBool>,
 }
 

@@ -41,7 +41,9 @@ impl Watch {
     }
 
     /// Ends the run soon: what has been read is analysed, the rest is not read, and each capture
-    /// says so in its errors.
+    /// says so in its errors. Files and pipes are not waited for any longer; a reader
+    /// ([`CaptureSource::Reader`](crate::capture::CaptureSource::Reader)) that waits for bytes is not interrupted, so that
+    /// the run goes on until it returns.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }

@@ -23,7 +23,8 @@ pub enum CaptureSource {
     Reader {
         /// What to call it.
         name: String,
-        /// Gives the bytes of the file.
+        /// Gives the bytes of the file. Where it waits for some, so does the run, also when that was told to
+        /// [stop](super::ReadOptions::stop): of a socket, with a time after which it returns.
         reader: Box<dyn Read + Send>,
     },
 }

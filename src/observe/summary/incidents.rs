@@ -20,7 +20,8 @@ pub struct Incidents {
     pub rtx_tail_probe: u64,
     /// Retransmissions of what the receiver had (X2).
     pub rtx_unneeded: u64,
-    /// Packets lost before they came here (X3).
+    /// Packets lost before they came here (X3), as far as repeats tell: what skipped IP ids tell besides, such as of lost
+    /// tails, is in [`Flow::lost_upstream`](crate::analyze::Flow::lost_upstream), which is what tables have.
     pub lost_upstream: u64,
     /// Packets lost behind here (X3).
     pub lost_downstream: u64,

@@ -43,7 +43,8 @@
 //! The same captures and options give the same results, whatever the number of threads and the way files are read.
 //! No input makes it panic, or take memory without bound: what a damaged file held up to there is in the results, and
 //! [`capture::CaptureError`] says which file, record and byte. Instants are integers of nanoseconds
-//! ([`time::CaptureTime`]), and what was not seen is `None`, never 0.
+//! ([`time::CaptureTime`]), and what was not seen is `None`, never 0, but for the smallest and largest of a bin, which
+//! mean nothing where it has none ([`observe::Bin`], [`path::FlowBin`]).
 //!
 //! # Features
 //!

@@ -72,11 +72,11 @@ pub struct FlowBin {
     pub passed_bytes: u64,
     /// Packets dropped.
     pub dropped_packets: u64,
-    /// Smallest delay, in ns.
+    /// Smallest delay, in ns; meaningless where nothing passed.
     pub delay_ns_min: i64,
     /// Sum of delays, in ns.
     pub delay_ns_sum: i64,
-    /// Largest delay, in ns.
+    /// Largest delay, in ns; meaningless where nothing passed.
     pub delay_ns_max: i64,
     /// IP bytes times the ns that they waited.
     pub waited_byte_ns: u128,

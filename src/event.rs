@@ -547,7 +547,8 @@ pub trait FlowSink {
         }
     }
     /// The ACK that passed at `at`, the last that covered more, covered so many bytes less than it seemed to: its last
-    /// number was that of a FIN that passed later.
+    /// number was that of a FIN that passed later. These may be more than that ACK was told with, as they may have been
+    /// told with ACKs before it: who subtracts them from what that one brought must stop at 0.
     fn acked_less(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}
     /// An ACK advertised room up to the stream offset `end` of direction `dir`; called for every
     /// ACK whose window scale is known.

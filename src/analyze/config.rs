@@ -66,7 +66,8 @@ pub struct FnessWindow {
 /// Which flows are compared with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PairConfig {
-    /// So many of the flows with the most payload (METRICS.md, "Between flows").
+    /// So many of the flows with the most payload (METRICS.md, "Between flows"). Each is compared with each: time and
+    /// results grow with the square of it.
     pub top: usize,
     /// Over which span; `None` is the timespan of the shorter flow.
     pub window: Option<FnessWindow>,
@@ -96,6 +97,10 @@ pub struct Config {
     /// Memory that the analysis of one capture may hold, in bytes. Beyond it, things are given up:
     /// [`CaptureAnalysis::given_up`](super::CaptureAnalysis::given_up). No count depends on them but on connections
     /// that were put away: what goes on after that counts as a new one.
+    ///
+    /// The numbers of each flow are results, and are kept whatever it is: some 300 bytes. It bounds neither those nor
+    /// what the caller makes of them. It is that of each capture: who analyses several at a time, or keeps their results,
+    /// divides it among them, as the command does with what it is told.
     pub memory_bytes: u64,
     /// Capacity of the shared link, for utilisation and the balanced metric in tables (METRICS.md N5, P1). No number of
     /// a [`CaptureAnalysis`](super::CaptureAnalysis) depends on it. Without tables, [`metric::utilisation`] makes

@@ -59,7 +59,7 @@ pub struct Capacity {
 pub struct FnessWindow {
     /// Begins so long after the first data of the later flow, in ns; in [`Config::windows`], of the first of all.
     pub offset_ns: i64,
-    /// Lasts so long, in ns.
+    /// Lasts so long, in ns, at least 1: of less there is nothing to compare.
     pub length_ns: i64,
 }
 

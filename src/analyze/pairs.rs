@@ -199,6 +199,7 @@ fn compare(
     let both = span_first.common(span_second)?;
     let span = match window {
         None => span_first.shorter(span_second),
+        Some(window) if window.length_ns <= 0 => return None,
         Some(window) => {
             let start = both.first.plus_ns(window.offset_ns);
             Span {

@@ -186,7 +186,7 @@ pub enum PathError {
     },
     /// Hardly a packet of one capture is in the other.
     #[error(
-        "{first}: hardly any of its packets is in {second}: {found} are in both, {dropped} came in and never left, and {appeared} left without having come in: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; if they take longer than --patience from one to the other, or a clock was set by more meanwhile, a longer one finds them)"
+        "{first}: hardly any of its packets is in {second}: {found} are in both, {dropped} came in and never left, and {appeared} left without having come in: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own; if they take longer than the patience from one to the other, or a clock was set by more meanwhile, a longer one finds them)"
     )]
     HardlyAnythingInCommon {
         /// The one point.
@@ -204,9 +204,9 @@ pub enum PathError {
     #[error(
         "{point}: there is no IP packet in it{}",
         if *.filtered {
-            " that the filter keeps".to_owned()
+            " that the filter keeps"
         } else {
-            format!(": was it the right interface? (`ccanalyze {point}` says what is in it)")
+            ": was it the right interface?"
         }
     )]
     NoPackets {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{bail, ensure};
+use anyhow::{anyhow, bail, ensure};
 use clap::{Arg, ArgAction, ArgMatches, Args as ClapArgs, Command, FromArgMatches, value_parser};
 
 use super::charts::{ChartArgs, NameArgs};
@@ -167,6 +167,20 @@ impl FromArgMatches for PointArgs {
     }
 }
 
+/// What the command can do about it, where that is something.
+fn with_advice(error: PathError) -> anyhow::Error {
+    match &error {
+        PathError::NoPackets {
+            point,
+            filtered: false,
+        } => anyhow!("{error} (`ccanalyze {point}` says what is in it)"),
+        PathError::HardlyAnythingInCommon { .. } => {
+            anyhow!("{error}: --patience says how long that is")
+        }
+        _ => error.into(),
+    }
+}
+
 /// Runs the command.
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
     let points = points(args)?;
@@ -180,7 +194,7 @@ pub(super) fn run(args: &PathArgs) -> anyhow::Result<ExitStatus> {
             terminal::say_capture_errors(&[error], &[], &[]);
             return Ok(ExitStatus::Failed);
         }
-        outcome => outcome?,
+        outcome => outcome.map_err(with_advice)?,
     };
     terminal::path::warn(&analysis, &config, args.quiet);
     if !args.quiet {

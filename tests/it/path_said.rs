@@ -342,6 +342,10 @@ fn too_little_patience_is_said_to_keep_packets_from_being_found() {
         "1us",
     ];
     let run = super::cli::run(&lab, &path);
-    let said = "if they take longer than --patience";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    for said in [
+        "if they take longer than the patience",
+        ": --patience says how long that is",
+    ] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
 }

@@ -179,9 +179,12 @@ impl CaptureReader {
     /// record; regular files are closed again until their turn comes.
     ///
     /// # Errors
-    /// A single source that cannot be opened, or is not a capture. With several sources that error
+    /// No source, or a single one that cannot be opened, or is not a capture. With several sources that error
     /// comes from [`read_window`](Self::read_window), and the other files are read all the same.
     pub fn open(sources: Vec<CaptureSource>, options: &ReadOptions) -> Result<Self, CaptureError> {
+        if sources.is_empty() {
+            return Err(CaptureError::without_sources(PathBuf::new()));
+        }
         let window_bytes = options.window_bytes.clamp(1, WINDOW_BYTES_MAX);
         let openers: Vec<Opener> = sources
             .into_iter()

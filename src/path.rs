@@ -172,6 +172,12 @@ pub enum PathError {
         "a path needs two points at least: name a capture from before the queue and one from after it"
     )]
     TooFewPoints,
+    /// A point has no files.
+    #[error("point {number} of the path has no files: each is read from one at least")]
+    NoFiles {
+        /// Which one, from 1.
+        number: usize,
+    },
     /// No packet of one capture is in the other.
     #[error(
         "{first}: none of its packets is in {second}, and by their clocks they begin {apart_s} s apart: were both taken at the same time, on one path? (a proxy between the points makes new packets of its own)"
@@ -393,7 +399,7 @@ impl PathAnalysis {
     /// Follows packets along the points, from each to the next.
     ///
     /// # Errors
-    /// Fewer than two points; a capture that cannot be opened; two points without a packet in common, or hardly one.
+    /// Fewer than two points; one without files; a capture that cannot be opened; two points without a packet in common, or hardly one.
     pub fn of(points: &[Point], config: &PathConfig) -> Result<Self, PathError> {
         Self::run(points, config, &Watch::default())
     }
@@ -406,6 +412,9 @@ impl PathAnalysis {
     pub fn run(points: &[Point], config: &PathConfig, watch: &Watch) -> Result<Self, PathError> {
         if points.len() < 2 {
             return Err(PathError::TooFewPoints);
+        }
+        if let Some(place) = points.iter().position(|point| point.files.is_empty()) {
+            return Err(PathError::NoFiles { number: place + 1 });
         }
         let config = &PathConfig {
             bin_ns: config.bin_ns.max(1),

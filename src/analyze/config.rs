@@ -14,7 +14,7 @@ use crate::observe::{BIN_NS, MEMORY_BYTES};
 pub struct CaptureInput {
     /// What the results call it: the path as given.
     pub name: String,
-    /// Where it is read from.
+    /// Where it is read from: one at least.
     pub sources: Vec<CaptureSource>,
 }
 

@@ -159,7 +159,12 @@ pub(super) fn analyze(
         decompressors,
         stop: watch.stop_flag(),
     };
-    let analysis = match CaptureReader::open(sources, &options) {
+    let opened = if sources.is_empty() {
+        Err(CaptureError::without_sources(name.as_str().into()))
+    } else {
+        CaptureReader::open(sources, &options)
+    };
+    let analysis = match opened {
         Err(error) => CaptureAnalysis::unread(name, error, config),
         Ok(reader) => {
             watch.add(reader.progress());

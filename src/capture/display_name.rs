@@ -10,13 +10,12 @@ pub fn display_name<P: AsRef<Path> + ?Sized>(path: &P) -> DisplayName<'_> {
     DisplayName(path.as_ref())
 }
 
-/// The name of a file for people, who know `-` as standard input.
+/// The name of a file for people, who know `-` as standard input, and do not see an empty one.
 pub(crate) fn spoken_name(path: &Path) -> DisplayName<'_> {
-    let is_stdin = path == Path::new("-");
-    display_name(if is_stdin {
-        Path::new("standard input")
-    } else {
-        path
+    display_name(match path.to_str() {
+        Some("-") => Path::new("standard input"),
+        Some("") => Path::new("(no name)"),
+        _ => path,
     })
 }
 

@@ -30,6 +30,9 @@ pub enum CaptureErrorKind {
     /// Opening or reading failed.
     #[error("{}", explain_io(.0))]
     Io(io::Error),
+    /// There is no source to be read.
+    #[error("has no files: a capture is read from one at least")]
+    NoSources,
     /// The path is a directory.
     #[error("is a directory, not a capture file: name the files in it")]
     Directory,
@@ -184,6 +187,16 @@ pub enum BlockFault {
 }
 
 impl CaptureError {
+    /// There is no source to read the capture of this name from.
+    pub(crate) fn without_sources(name: PathBuf) -> Self {
+        Self {
+            path: name,
+            record_index: 0,
+            offset_bytes: 0,
+            kind: CaptureErrorKind::NoSources,
+        }
+    }
+
     /// The run was told to stop when `records` of the file had been read.
     #[must_use]
     pub fn interrupted(path: PathBuf, records: u64) -> Self {

@@ -28,7 +28,7 @@ use crate::decode::{DecodeOptions, Segment, usual};
 pub struct Point {
     /// What the results call it: the first path as given.
     pub name: String,
-    /// Its files.
+    /// Its files: one at least.
     pub files: Vec<PathBuf>,
 }
 

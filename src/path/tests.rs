@@ -484,6 +484,9 @@ fn captures_without_a_packet_in_common_are_refused() {
         analyse(&[&first], &PathConfig::default()),
         Err(PathError::TooFewPoints)
     ));
+    let points = [Point::file("before.pcap"), Point::files(Vec::new())];
+    let error = PathAnalysis::of(&points, &PathConfig::default()).unwrap_err();
+    assert!(matches!(error, PathError::NoFiles { number: 2 }), "{error}");
     // What a filter leaves out is not what the points are blamed for.
     let config = PathConfig {
         filter: Some(Filter::parse("ip6").unwrap()),

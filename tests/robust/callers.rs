@@ -7,7 +7,9 @@ use ccanalyze::Analysis;
 #[cfg(feature = "tables")]
 use ccanalyze::analyze::LinkSide;
 use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, PairConfig, Watch};
-use ccanalyze::capture::{CaptureSource, LinkType, read_small_file};
+use ccanalyze::capture::{
+    CaptureErrorKind, CaptureReader, CaptureSource, LinkType, ReadOptions, read_small_file,
+};
 #[cfg(feature = "tables")]
 use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, SeriesOf, Window};
 use ccanalyze::time::CaptureTime;
@@ -82,6 +84,26 @@ fn any_number_of_threads_and_any_window_are_honoured_as_far_as_there_are() {
         let none = pairs(Some(1), length_ns);
         assert!(none.starts_with("Pairs { pairs: [], "), "{none}");
     }
+}
+
+#[test]
+fn a_capture_without_sources_is_an_error_and_not_an_empty_one() {
+    let input = |name: &str| CaptureInput {
+        name: name.to_owned(),
+        sources: Vec::new(),
+    };
+    let inputs = vec![input("mine"), CaptureInput::concatenated(&[])];
+    let captures = Analysis::run(inputs, &Config::default(), &Watch::default()).captures;
+    let said = captures
+        .iter()
+        .map(|capture| capture.error().unwrap().to_string());
+    let expected = "has no files: a capture is read from one at least";
+    assert!(said.eq([
+        format!("mine: {expected}"),
+        format!("(no name): {expected}")
+    ]));
+    let error = CaptureReader::open(Vec::new(), &ReadOptions::default()).err();
+    assert!(matches!(error.unwrap().kind, CaptureErrorKind::NoSources));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::seq::Seq;
 use crate::time::CaptureTime;
 
 /// An address and a port. IPv4 addresses are held as IPv4-mapped IPv6 (RFC 4291 section 2.5.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Endpoint {
     octets: [u8; 16],
     port: u16,
@@ -99,6 +99,13 @@ impl PartialOrd for Endpoint {
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         SocketAddr::from(*self).fmt(f)
+    }
+}
+
+/// As it is shown: sixteen octets would tell nobody which host that is.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -396,6 +403,7 @@ mod tests {
         for text in ["10.0.0.1:80", "[fd77::1]:443"] {
             let end: Endpoint = text.parse().unwrap();
             assert_eq!(end.to_string(), text);
+            assert_eq!(format!("{:?}", Some(end)), format!("Some({text})"));
         }
         // Of the sixteen octets, these are IPv4.
         let mapped: Endpoint = "[::ffff:10.0.0.1]:80".parse().unwrap();

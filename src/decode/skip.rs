@@ -1,5 +1,7 @@
 //! Why records are not analysed, and how many of each.
 
+use std::fmt;
+
 use crate::capture::LinkType;
 
 /// Why a record gave no TCP segment. Of a tunnelled packet, the innermost header decides.
@@ -93,7 +95,7 @@ impl Skip {
 shown_by_name!(Skip);
 
 /// Records skipped, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     counts: [u64; Skip::ALL.len()],
     unknown_link: Option<LinkType>,
@@ -151,6 +153,18 @@ impl Tally {
     }
 }
 
+/// Those reasons, each by its name, that there are records for.
+impl fmt::Debug for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = f.debug_map();
+        all.entries(self.iter().filter(|&(_, records)| records > 0));
+        if let Some(link) = &self.unknown_link {
+            all.key(&"unknown_link").value(link);
+        }
+        all.finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +184,18 @@ mod tests {
                 .iter()
                 .enumerate()
                 .all(|(position, (_, n))| n == 2 * position as u64)
+        );
+    }
+
+    #[test]
+    fn what_was_skipped_is_shown_by_name() {
+        let mut tally = Tally::default();
+        assert_eq!(format!("{tally:?}"), "{}");
+        tally.add_many(Skip::Udp, 3);
+        tally.add_unknown(LinkType(63));
+        assert_eq!(
+            format!("{tally:?}"),
+            r#"{UnknownLinkType: 1, Udp: 3, "unknown_link": LinkType(63)}"#
         );
     }
 

@@ -51,6 +51,13 @@ impl Point {
     }
 }
 
+/// The point whose packets are in this file.
+impl From<PathBuf> for Point {
+    fn from(path: PathBuf) -> Self {
+        Self::file(path)
+    }
+}
+
 /// What is known of a point when it has been read.
 #[derive(Debug, Default)]
 pub struct PointFacts {

@@ -1,6 +1,7 @@
 //! What programs on the library ask for, at the ends of what they may.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ccanalyze::Analysis;
@@ -10,6 +11,7 @@ use ccanalyze::analyze::{CaptureInput, Config, FnessWindow, PacketAnalysis, Pair
 use ccanalyze::capture::{
     CaptureErrorKind, CaptureReader, CaptureSource, LinkType, ReadOptions, read_small_file,
 };
+use ccanalyze::path::Point;
 #[cfg(feature = "tables")]
 use ccanalyze::study::{Conditions, MeasureOptions, RunMeasure, SeriesOf, Window};
 use ccanalyze::time::CaptureTime;
@@ -102,6 +104,7 @@ fn a_capture_without_sources_is_an_error_and_not_an_empty_one() {
         format!("mine: {expected}"),
         format!("(no name): {expected}")
     ]));
+    assert_eq!(Point::from(PathBuf::from("mine")), Point::file("mine"));
     let error = CaptureReader::open(Vec::new(), &ReadOptions::default()).err();
     assert!(matches!(error.unwrap().kind, CaptureErrorKind::NoSources));
 }

@@ -15,6 +15,7 @@ mod tests;
 
 // Of the pipeline alone, and public all the same: as names of the crate they change what the compiler inlines
 // elsewhere, and a packet takes six instructions more (`benches/instructions.rs`).
+#[doc(hidden)]
 pub use batch::{BatchPart, SegmentBatch};
 pub use conversations::{CONVERSATION_SILENCE_NS, ConversationTable};
 pub use key::{SHARDS, shard_of, shard_of_datagram};

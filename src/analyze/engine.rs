@@ -227,6 +227,7 @@ impl<O: Observer> Engine<O> {
 
 /// What an [`Engine`] has seen besides the connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EngineFacts {
     /// Packets pushed. Those that were not skipped belong to TCP segments.
     pub records: u64,

@@ -4,6 +4,7 @@
 /// the strictest on. Time to live, link layer, VLAN tags, tunnels and ECN marks never count: they
 /// change on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Identity {
     /// Addresses, ports, IP id, and all of the TCP header that stays the same, with timestamps
     /// and SACK blocks.

@@ -41,6 +41,7 @@ impl FromStr for Filter {
 
 /// Why an expression is not a filter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub struct FilterError {
     /// Where it went wrong, in characters from 1.
     pub column: usize,

@@ -83,6 +83,9 @@ impl<O: Observer> ConnectionTable<O> {
     ///
     /// What one connection does never depends on another's segments, except when connections are
     /// put away: before that, all that waits is worked off.
+    ///
+    /// Of the pipeline alone, as the parts of batches are.
+    #[doc(hidden)]
     pub fn on_segments<'a>(&mut self, parts: impl Iterator<Item = BatchPart<'a>> + Clone) {
         let is_for_few = self.tracked.len() < FEW;
         let waiting = if is_for_few {

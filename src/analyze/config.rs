@@ -55,6 +55,30 @@ pub struct Capacity {
 }
 
 /// The time span over which two flows are compared, where it is not the shorter flow's.
+///
+/// ```
+/// use ccanalyze::Analysis;
+/// use ccanalyze::analyze::{Config, FnessWindow, PairConfig};
+///
+/// // Half a second, without the first 200 ms.
+/// let window = FnessWindow {
+///     offset_ns: 200_000_000,
+///     length_ns: 500_000_000,
+/// };
+/// let config = Config {
+///     pairs: PairConfig {
+///         window: Some(window),
+///         ..PairConfig::default()
+///     },
+///     ..Config::default()
+/// };
+/// let downloads = "testdata/captures/two-flows-cubic-bbr.pcap.zst";
+/// let analysis = Analysis::of([downloads], &config);
+/// let pair = analysis.captures[0].pairs.pairs[0];
+/// // The end is the last instant of it.
+/// assert_eq!(pair.end.since(pair.start) + 1, window.length_ns);
+/// assert!(pair.bytes_b > 2 * pair.bytes_a);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FnessWindow {
     /// Begins so long after the first data of the later flow, in ns; in [`Config::windows`], of the first of all.

@@ -60,6 +60,29 @@ pub struct PairBin {
 }
 
 /// The pairs of a capture, and how all its paired flows share.
+///
+/// ```
+/// use ccanalyze::Analysis;
+/// use ccanalyze::analyze::{Config, Flow, Pairs};
+///
+/// let downloads = "testdata/captures/two-flows-cubic-bbr.pcap.zst";
+/// let analysis = Analysis::of([downloads], &Config::default());
+/// let capture = &analysis.captures[0];
+/// // 1 if both had sent as much, one half if one had sent all of it.
+/// let jain = capture.pairs.jain.unwrap();
+/// assert!((0.8..0.95).contains(&jain));
+/// let flows: Vec<Flow<'_>> = capture.flows().collect();
+/// for pair in &capture.pairs.pairs {
+///     let (a, b) = (&flows[pair.a], &flows[pair.b]);
+///     println!("{} and {}: {:?}", a.ends().0, b.ends().0, pair.fness);
+///     // The same over time: A is ahead for the first 300 ms, then B.
+///     for bin in Pairs::bins([a, b], pair, capture) {
+///         let after_ms = bin.index * capture.bin_ns / 1_000_000;
+///         println!("{after_ms} ms: {:?}", bin.fness);
+///     }
+/// }
+/// assert_eq!(capture.pairs.pairs.len(), 1);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pairs {
     /// One entry a pair that goes the same way and whose spans overlap.

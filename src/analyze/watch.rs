@@ -6,6 +6,36 @@ use std::sync::{Arc, Mutex};
 use crate::capture::Progress;
 
 /// Lets other threads see how far a run is, and stop it.
+///
+/// ```
+/// use std::path::Path;
+/// use std::thread;
+/// use std::time::Duration;
+///
+/// use ccanalyze::Analysis;
+/// use ccanalyze::analyze::{CaptureInput, Config, Watch};
+/// use ccanalyze::capture::CaptureErrorKind;
+///
+/// let inputs = || vec![CaptureInput::file(Path::new("testdata/captures/drop-one.pcap"))];
+/// let watch = Watch::default();
+/// let analysis = thread::scope(|scope| {
+///     let run = scope.spawn(|| Analysis::run(inputs(), &Config::default(), &watch));
+///     while !run.is_finished() {
+///         println!("{} of {:?} bytes", watch.bytes_consumed(), watch.bytes_total());
+///         thread::sleep(Duration::from_millis(10));
+///     }
+///     run.join().unwrap()
+/// });
+/// assert_eq!(watch.records(), analysis.captures[0].records);
+/// assert_eq!(watch.captures_done(), 1);
+///
+/// // A run that is told to stop has what was read by then, which is nothing here, and says so.
+/// let watch = Watch::default();
+/// watch.stop();
+/// let analysis = Analysis::run(inputs(), &Config::default(), &watch);
+/// let error = analysis.captures[0].error().unwrap();
+/// assert!(matches!(error.kind, CaptureErrorKind::Interrupted));
+/// ```
 #[derive(Debug, Default)]
 pub struct Watch {
     stopped: Arc<AtomicBool>,

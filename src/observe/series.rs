@@ -128,6 +128,29 @@ mod place {
 const BEFORE_FIRST: i64 = -1;
 
 /// The bins of one flow in which anything happened, in order: some 20 bytes each.
+///
+/// ```
+/// use ccanalyze::Analysis;
+/// use ccanalyze::analyze::Config;
+///
+/// let config = Config {
+///     bin_ns: 200_000_000,
+///     ..Config::default()
+/// };
+/// let analysis = Analysis::of(["testdata/captures/drop-one.pcap"], &config);
+/// let capture = &analysis.captures[0];
+/// let download = capture.flows().max_by_key(|flow| flow.payload_bytes()).unwrap();
+/// let series = download.record.series();
+/// let mut payload_bytes = 0;
+/// for bin in series.bins() {
+///     let begins = capture.origin.plus_ns(bin.index * capture.bin_ns);
+///     println!("{begins}: {} bytes, {:?} ns", bin.payload_bytes, bin.rtt_ns_mean());
+///     payload_bytes += bin.payload_bytes;
+/// }
+/// // None is missing, so that all that was sent is in one of them.
+/// assert!(!series.is_cut());
+/// assert_eq!(payload_bytes, download.payload_bytes());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
     pub(super) packed: &'a [u8],

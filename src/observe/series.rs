@@ -52,7 +52,7 @@ impl Bin {
         (self.rtt_samples > 0).then(|| self.rtt_ns_sum as f64 / self.rtt_samples as f64)
     }
 
-    /// Its balanced metric (METRICS.md P1), where a bin lasts `bin_ns`, the link carries `capacity_bps` and the flow's
+    /// Its balanced metric (METRICS.md P1), where a bin lasts `bin_ns`, as it was made with, the link carries `capacity_bps` and the flow's
     /// smallest RTT is `floor_ns`; `None` without samples, and where [`metric::balance`] has none.
     #[must_use]
     pub fn balance(

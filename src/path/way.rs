@@ -141,7 +141,8 @@ impl Way {
         self.limit?.share(packets, bytes + headers)
     }
 
-    /// How long a bin lasts within the span, in ns; of one in which the span begins or ends that is less than `bin_ns`.
+    /// How long a bin lasts within the span, in ns: less than `bin_ns` where that begins or ends in it. `bin_ns` is that
+    /// of the [hop](super::Hop::bin_ns), in all that is made of bins: with any other, it is of other times.
     #[must_use]
     pub fn lasts_ns(&self, bin: i64, bin_ns: i64) -> i64 {
         let start = bin.saturating_mul(bin_ns);

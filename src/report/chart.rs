@@ -128,7 +128,9 @@ pub struct ChartOptions {
     pub svg: bool,
     /// How large they are, and what they are drawn on.
     pub style: Style,
-    /// Length of the bins that the run was analysed with, in ns.
+    /// Length of the bins that the run was analysed with, in ns
+    /// ([`CaptureAnalysis::bin_ns`](crate::analyze::CaptureAnalysis::bin_ns)): with any other, axes of time and rates are
+    /// wrong.
     pub bin_ns: i64,
     /// Capacity of the shared link in bits per second of goodput, drawn as a dashed line.
     pub capacity_bps: Option<f64>,

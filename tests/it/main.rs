@@ -45,6 +45,7 @@ mod studies;
 mod study;
 mod study_average;
 mod study_flows_over_time;
+mod study_long_windows;
 mod study_mistakes;
 mod study_names;
 mod study_pages;

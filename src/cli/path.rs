@@ -470,4 +470,29 @@ mod tests {
             3
         );
     }
+
+    #[test]
+    fn what_options_do_about_an_error_is_said_where_they_do() {
+        let (first, second) = ("in".to_owned(), "out".to_owned());
+        let few = PathError::HardlyAnythingInCommon {
+            first,
+            second,
+            found: 1,
+            dropped: 99,
+            appeared: 99,
+        };
+        let said = with_advice(few).to_string();
+        assert!(
+            said.ends_with(": --patience says how long that is"),
+            "{said}"
+        );
+        for filtered in [false, true] {
+            let none = PathError::NoPackets {
+                point: "in".to_owned(),
+                filtered,
+            };
+            let said = with_advice(none).to_string();
+            assert_eq!(said.contains("`ccanalyze in` says"), !filtered, "{said}");
+        }
+    }
 }

@@ -55,8 +55,6 @@ impl QuicPackets {
 
     /// The kind that the first byte of a long header tells, in versions whose kinds are known.
     fn of_first(first: u8, version: u32) -> Option<Self> {
-        /// Of version 2, which counts them from one further on (RFC 9369 section 3.2).
-        const VERSION_2: u32 = 0x6b33_43cf;
         const IN_ORDER: [QuicPackets; 4] = [
             QuicPackets::INITIAL,
             QuicPackets::ZERO_RTT,
@@ -64,12 +62,12 @@ impl QuicPackets {
             QuicPackets::RETRY,
         ];
         let kind = usize::from(first >> 4 & 3);
-        match version {
-            VERSION_2 => Some(IN_ORDER[(kind + 3) % 4]),
-            // Version 1, and drafts since 17.
-            1 | 0xff00_0011..=0xff00_0022 => Some(IN_ORDER[kind]),
-            _ => None,
-        }
+        let is_known = QuicHeader::is_as_of_version_1(version);
+        is_known.then(|| match version {
+            // It counts them from one further on (RFC 9369 section 3.2).
+            QuicHeader::VERSION_2 => IN_ORDER[(kind + 3) % 4],
+            _ => IN_ORDER[kind],
+        })
     }
 
     /// All that a datagram of this version begins with, as far as it was captured.
@@ -145,6 +143,16 @@ impl QuicHeader {
     const LONG: u8 = 0x80;
     const FIXED: u8 = 0x40;
     const SPIN: u8 = 0x20;
+
+    /// Of RFC 9369.
+    const VERSION_2: u32 = 0x6b33_43cf;
+
+    /// Whether headers of this version are as those of version 1, but for the numbers of kinds of packets: of that, of version 2,
+    /// and of drafts 17 to 34.
+    #[must_use]
+    pub fn is_as_of_version_1(version: u32) -> bool {
+        matches!(version, 1 | Self::VERSION_2 | 0xff00_0011..=0xff00_0022)
+    }
 
     /// What a payload begins with; `None` where that was not captured.
     pub(super) fn of(payload: &[u8]) -> Option<Self> {

@@ -281,7 +281,7 @@ pub(super) fn later(a: u32, b: u32) -> bool {
 }
 
 /// Longest delay that is believed, in ns: an hour is far beyond every retransmission timer.
-pub(super) const DELAY_NS_MAX: i64 = 3_600_000_000_000;
+const DELAY_NS_MAX: i64 = 3_600_000_000_000;
 
 /// Whether so much may have passed between a packet and its answer: not where either was dated wrong.
 pub(super) fn is_delay(ns: i64) -> bool {

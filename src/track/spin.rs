@@ -126,15 +126,11 @@ impl Rhythm {
 impl Version {
     /// `None` of a negotiation.
     fn of(version: u32) -> Option<Self> {
-        /// Versions 1 and 2 (RFC 9000, 9369).
-        const FINAL: [u32; 2] = [1, 0x6b33_43cf];
         // Reserved to find out who does not negotiate (RFC 9000 section 15).
         if version == 0 || version & 0x0f0f_0f0f == 0x0a0a_0a0a {
             return None;
         }
-        // Drafts 17 to 34: with the bit where it is now.
-        let is_known = FINAL.contains(&version) || (0xff00_0011..=0xff00_0022).contains(&version);
-        Some(if is_known {
+        Some(if QuicHeader::is_as_of_version_1(version) {
             Self::Spinning
         } else {
             Self::Other

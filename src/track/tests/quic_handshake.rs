@@ -15,14 +15,18 @@ const HANDSHAKE: QuicPackets = QuicPackets::HANDSHAKE;
 const RETRY: QuicPackets = QuicPackets::RETRY;
 const CUT: QuicPackets = QuicPackets::CUT;
 
-/// A datagram that passes at this ms, with these packets; without any it begins with a short header.
-type Passed = (i64, Direction, Option<QuicPackets>);
+/// A datagram that passes at this ms, its version and these packets; without any it begins with a short header.
+type Passed = (i64, Direction, Option<(u32, QuicPackets)>);
 
-/// What else uses the same ports may look like a long header (RFC 9443), as that of no version that anybody knows.
-const ELSE: QuicPackets = RETRY.and(CUT);
-
+/// One of version 1 or, without a packet whose kind is known, of a negotiation.
 fn passed(at_ms: i64, dir: Direction, packets: QuicPackets) -> Passed {
-    (at_ms, dir, Some(packets))
+    let version = u32::from(packets != QuicPackets::default());
+    (at_ms, dir, Some((version, packets)))
+}
+
+/// What else uses the same ports may look like a long header (RFC 9443), of a version that nobody knows.
+fn something_else(at_ms: i64, dir: Direction) -> Passed {
+    (at_ms, dir, Some((0x0060_1234, QuicPackets::default())))
 }
 
 /// The halves that these datagrams tell, in ms: towards the server and towards the client.
@@ -30,19 +34,7 @@ fn halves_ms(datagrams: &[Passed]) -> [Option<i64>; 2] {
     let mut round_trips = RoundTrips::default();
     for &(at_ms, dir, packets) in datagrams {
         let header = match packets {
-            Some(packets) => {
-                // A negotiation has none whose kind is known.
-                let version = u32::from(packets != QuicPackets::default());
-                if packets == ELSE {
-                    let packets = QuicPackets::default();
-                    QuicHeader::Long {
-                        version: 0x0060_1234,
-                        packets,
-                    }
-                } else {
-                    QuicHeader::Long { version, packets }
-                }
-            }
+            Some((version, packets)) => QuicHeader::Long { version, packets },
             None => QuicHeader::Short {
                 fixed: true,
                 spin: false,
@@ -62,7 +54,7 @@ fn each_side_is_timed_by_what_it_answers() {
     let told = halves_ms(&[
         passed(0, CLIENT, INITIAL),
         passed(1, CLIENT, ZERO_RTT),
-        passed(2, SERVER, ELSE),
+        something_else(2, SERVER),
         passed(30, SERVER, INITIAL.and(HANDSHAKE)),
         passed(31, SERVER, HANDSHAKE),
         (31, SERVER, None),

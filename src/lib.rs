@@ -28,6 +28,7 @@
 //! | capture files, pipes, readers | results of flows, pairs, captures | [`Analysis`]; [`analyze::Config`] has the options of the command |
 //! | many captures | a few numbers of each | [`Analysis::each`], which holds no more of them than there are threads |
 //! | packets | results of flows, pairs, as of a capture that holds them | [`analyze::PacketAnalysis`] |
+//! | packets that still come | the same, of those so far, time and again | [`analyze::PacketAnalysis::so_far`] |
 //! | packets | to hear of round trips, repeats, ACKs as they come | [`analyze::Engine`] with a [`flow::Observer`] and its [`event::FlowSink`] |
 //! | packets that go on without end | results of flows as these end | [`analyze::Engine`] with an [`observe::Recorder`] |
 //! | captures | records, or decoded headers, alone | [`capture::CaptureReader`], [`decode::decode`] |

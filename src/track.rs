@@ -126,7 +126,7 @@ impl Default for TrackLimits {
 }
 
 /// Both directions of one TCP conversation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     halves: [HalfFlow; 2],
     handshake: Handshake,

@@ -118,6 +118,22 @@ pub struct Engine<O: Observer> {
     records: u64,
 }
 
+/// With all connections: what there is so far is what a clone is [finished](Self::finish) with.
+impl<O: Observer + Clone> Clone for Engine<O>
+where
+    O::Sink: Clone,
+{
+    fn clone(&self) -> Self {
+        Self {
+            options: self.options,
+            table: self.table.clone(),
+            fragments: self.fragments.clone(),
+            tally: self.tally,
+            records: self.records,
+        }
+    }
+}
+
 /// Whatever the observer is: without it, and without what it keeps.
 impl<O: Observer> fmt::Debug for Engine<O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -287,6 +303,24 @@ mod tests {
         let goodput_bps = Flow::of_record(flows[0]).goodput_bps();
         assert_eq!(goodput_bps.map(f64::round), Some(64.0));
         assert!(engine.finish().0.take_ended().is_empty());
+    }
+
+    #[test]
+    fn a_clone_tells_what_there_is_so_far() {
+        let payloads = |engine: Engine<Recorder<false>>| {
+            let (mut recorder, facts) = engine.finish();
+            let ended = recorder.take_ended();
+            let flows = ended.iter().flat_map(|one| one.flows());
+            let payloads: Vec<u64> = flows.map(|flow| flow.payload_bytes()).collect();
+            (payloads, facts.records)
+        };
+        let mut engine = Engine::new(Recorder::new(RecordConfig::default()));
+        push(&mut engine, S, &packet(false, 1, 1, false));
+        push(&mut engine, S + 20, &packet(true, 1, 5, false));
+        assert_eq!(payloads(engine.clone()), (vec![4], 2));
+        push(&mut engine, 2 * S, &packet(false, 5, 1, true));
+        assert_eq!(payloads(engine.clone()), (vec![8], 3));
+        assert_eq!(payloads(engine), (vec![8], 3));
     }
 
     #[test]

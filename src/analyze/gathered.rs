@@ -73,7 +73,7 @@ impl Gathered {
     }
 
     /// The facts of the capture, as far as its records tell them.
-    pub(super) fn into_facts(self) -> CaptureFacts {
+    pub(super) fn facts(&self) -> CaptureFacts {
         let mut tally = self.tally;
         tally.merge(&self.fragments.skipped());
         tally.merge(&self.datagrams.skipped());
@@ -83,7 +83,7 @@ impl Gathered {
             tally,
             span: self.times.span(),
             disorder: self.times.disorder(),
-            pings: self.pings.into_pings(),
+            pings: self.pings.pings().to_vec(),
             ..CaptureFacts::default()
         }
     }

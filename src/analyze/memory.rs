@@ -39,7 +39,7 @@ impl GivenUp {
 }
 
 /// The memory of one capture's analysis.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Memory {
     /// Of what is counted here: a fifth is left for windows, tables in the making, and what the
     /// allocator needs.

@@ -37,6 +37,8 @@ const BATCH_PACKETS: u32 = if cfg!(test) { 7 } else { 8192 };
 ///         packets.push(packet.at, packet.link, packet.bytes, packet.original_len);
 ///     }
 /// }
+/// // Whenever one wants to know, with more to come; and in the end.
+/// assert_eq!(packets.so_far().records, 752);
 /// let found = packets.finish();
 /// assert_eq!((found.name.as_str(), found.records), ("my link", 752));
 /// // The download, of which the bottleneck dropped one packet.
@@ -95,6 +97,13 @@ impl Connections {
             Self::WithSegments(tracking) => tracking.finish(facts, config),
         }
     }
+
+    fn so_far(&mut self, facts: CaptureFacts, config: &Config) -> CaptureAnalysis {
+        match self {
+            Self::Alone(tracking) => tracking.so_far(facts, config),
+            Self::WithSegments(tracking) => tracking.so_far(facts, config),
+        }
+    }
 }
 
 impl PacketAnalysis {
@@ -137,24 +146,45 @@ impl PacketAnalysis {
         }
     }
 
+    /// What was found so far: the results if the packets ended here. More may come after it, and what is found in the end
+    /// does not depend on it. All connections are copied for it, also those that have ended: meanwhile it takes the memory
+    /// twice, beyond [`Config::memory_bytes`], and the time it takes grows with them.
+    pub fn so_far(&mut self) -> CaptureAnalysis {
+        self.track();
+        let facts = self.facts();
+        let config = &self.config;
+        match &mut self.begun {
+            Some((_, connections)) => self.workers.install(|| connections.so_far(facts, config)),
+            None => CaptureAnalysis::of_facts(facts, config),
+        }
+    }
+
     /// The packets have ended: what was found.
     #[must_use]
     pub fn finish(mut self) -> CaptureAnalysis {
         self.track();
-        let facts = CaptureFacts {
-            name: self.name,
-            ..self.gathered.into_facts()
-        };
-        let Some((origin, connections)) = self.begun else {
-            return CaptureAnalysis::of_facts(facts, &self.config);
-        };
-        let facts = CaptureFacts {
-            origin,
-            frames: FrameIndex::of_one_file(),
-            ..facts
-        };
+        let facts = self.facts();
         let config = &self.config;
-        self.workers.install(|| connections.finish(facts, config))
+        match self.begun {
+            Some((_, connections)) => self.workers.install(|| connections.finish(facts, config)),
+            None => CaptureAnalysis::of_facts(facts, config),
+        }
+    }
+
+    /// What is known besides connections.
+    fn facts(&self) -> CaptureFacts {
+        let facts = CaptureFacts {
+            name: self.name.clone(),
+            ..self.gathered.facts()
+        };
+        match self.begun {
+            Some((origin, _)) => CaptureFacts {
+                origin,
+                frames: FrameIndex::of_one_file(),
+                ..facts
+            },
+            None => facts,
+        }
     }
 
     /// Tracks those that wait.

@@ -100,8 +100,8 @@ impl Pings {
     }
 
     /// In the order of the requests.
-    pub(super) fn into_pings(self) -> Vec<Ping> {
-        self.pings
+    pub(super) fn pings(&self) -> &[Ping] {
+        &self.pings
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
             };
             pings.take(&echo, pings_max);
         }
-        let told = pings.into_pings().into_iter();
+        let told = pings.pings().iter();
         told.map(|ping| (ping.at.as_ns() / 1000, ping.rtt_ns.map(|ns| ns / 1000)))
             .collect()
     }

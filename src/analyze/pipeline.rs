@@ -67,7 +67,7 @@ impl<'a> Source<'a> {
             origin,
             frames: self.frames,
             errors: self.errors,
-            ..self.gathered.into_facts()
+            ..self.gathered.facts()
         }
     }
 

@@ -24,7 +24,7 @@ const SEQUENCES_MAX: usize = 1024;
 
 /// Decides when curves are pruned. The results do not depend on it, except where more than
 /// [`LIVE_EDGES_MAX`] flows are alive at once: a pair that needs an edge that was not kept says so.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pruning {
     /// So many of the largest flows are compared.
     top: usize,
@@ -52,6 +52,14 @@ impl Pruning {
             held_bytes: 0,
             growth,
         }
+    }
+
+    pub(super) fn growth_bytes(&self) -> usize {
+        self.growth.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_growth_bytes(&mut self, bytes: usize) {
+        self.growth.store(bytes, Ordering::Relaxed);
     }
 
     /// Position of the record before which it is looked at next.

@@ -7,6 +7,7 @@ use crate::flow::{ConnectionTable, ConversationTable, TableFacts, YoungPayload};
 use crate::observe::{LiveConnection, RecordConfig, Recorder};
 
 /// What has its ends in one shard.
+#[derive(Clone)]
 pub(super) struct Shard<const SEGMENTS: bool> {
     pub(super) connections: ConnectionTable<Recorder<SEGMENTS>>,
     pub(super) conversations: Option<ConversationTable<Recorder<SEGMENTS>>>,

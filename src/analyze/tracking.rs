@@ -20,6 +20,7 @@ use crate::observe::RecordConfig;
 use crate::time::CaptureTime;
 
 /// The connections of a capture that is on its way.
+#[derive(Clone)]
 pub(super) struct Tracking<const SEGMENTS: bool> {
     shards: Vec<Shard<SEGMENTS>>,
     memory: Memory,
@@ -87,6 +88,15 @@ impl<const SEGMENTS: bool> Tracking<SEGMENTS> {
             ..facts
         };
         CaptureAnalysis::merge(facts, recorders, config)
+    }
+
+    /// What there would be if the records ended here.
+    pub(super) fn so_far(&mut self, facts: CaptureFacts, config: &Config) -> CaptureAnalysis {
+        // The copy's flows end, and count in it, too.
+        let growth = self.pruning.growth_bytes();
+        let found = self.clone().finish(facts, config);
+        self.pruning.set_growth_bytes(growth);
+        found
     }
 }
 

@@ -58,7 +58,7 @@ pub struct Fragment {
 /// the second on it counts in `ip_packets` and `ip_len` of the first. A fragment that
 /// contradicts what waits under its number is of another datagram: numbers come again within
 /// seconds (RFC 4963), and the rest of the one before is lost.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct FragmentTable {
     /// Never walked, so that its order tells nobody anything.
     pending: HashMap<Key, Pending, RandomState>,
@@ -225,7 +225,7 @@ struct Key {
 }
 
 /// A datagram of which something is missing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Pending {
     begun: u64,
     begun_at: CaptureTime,

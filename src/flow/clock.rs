@@ -21,7 +21,7 @@ pub(super) fn is_silence(silent_ns: i64, least_ns: i64) -> bool {
 }
 
 /// A table's clock.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Clock {
     /// The latest instant seen.
     pub(super) now: CaptureTime,

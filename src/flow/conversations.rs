@@ -25,6 +25,7 @@ const DATAGRAMS_MAX: usize = if cfg!(test) { 3 } else { 32 };
 ///
 /// Of a datagram its [`Observer`] hears that a packet passed: what UDP carries is not known, but for the round trips that
 /// QUIC shows. As with [connections](super::ConnectionTable) it hears of the first ones late.
+#[derive(Clone)]
 pub struct ConversationTable<O: Observer> {
     observer: O,
     conversations_max: usize,
@@ -40,6 +41,7 @@ pub struct ConversationTable<O: Observer> {
     nothing: Connection,
 }
 
+#[derive(Clone)]
 struct Conversation<F> {
     hash: u64,
     identity: ConnectionIdentity,
@@ -52,13 +54,14 @@ struct Conversation<F> {
     state: State<F>,
 }
 
+#[derive(Clone)]
 enum State<F> {
     /// Its datagrams.
     Young(Young),
     Grown(Box<F>),
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Young {
     datagrams: Vec<(Direction, PacketArrival)>,
     /// How many parts they are in that are kept apart.

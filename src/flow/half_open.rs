@@ -17,7 +17,7 @@ use crate::prefetch::prefetch;
 use crate::time::CaptureTime;
 
 /// The connections of one shard that have come no further.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct HalfOpen {
     hasher: EndsHasher,
     /// Places in `begun`, by the hash of the ends.
@@ -47,7 +47,7 @@ struct Begun {
 const _: () = assert!(size_of::<Begun>() <= 96);
 
 /// Answers to SYNs, apart from those: most of a flood is not answered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Answers {
     packets: Pieces<Kept>,
     free: Vec<Place>,

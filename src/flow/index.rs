@@ -31,7 +31,7 @@ impl Slot {
 
 /// Places of connections, each as near behind the slot that its tag names as others leave room: Knuth, The
 /// Art of Computer Programming, section 6.4, algorithms L and R.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// A power of two, of which a quarter is free; or none at all.
     slots: Vec<Slot>,

@@ -9,7 +9,7 @@ const PIECE_LEN: usize = 64;
 ///
 /// One in a single piece takes up to three times what it holds while it grows, and an allocator
 /// that keeps what it is given back for a while holds on to it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pieces<T> {
     /// All full but those behind the last element: that one's is full in part, later ones are empty.
     pieces: Vec<Vec<T>>,

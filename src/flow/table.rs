@@ -235,6 +235,7 @@ pub struct TableFacts {
 /// which is fourteen times as large: a segment that only has to be put into a queue touches no more
 /// than this.
 // In lines of its own: what is asked for is all of them.
+#[derive(Clone)]
 #[repr(align(64))]
 #[derive(Debug)]
 struct Head {
@@ -256,13 +257,14 @@ struct Head {
 const _: () = assert!(size_of::<Head>() <= 128);
 
 /// A connection that is no longer young: its state, and what is kept of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Tracked<F> {
     connection: Connection,
     sink: F,
 }
 
 /// The connections of one shard that are alive.
+#[derive(Clone)]
 pub struct ConnectionTable<O: Observer> {
     observer: O,
     limits: ConnectionLimits,

@@ -63,7 +63,7 @@ impl Spacing {
 }
 
 /// The steps of a flow that is alive.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LiveSpacing {
     data: Steps,
     acks: Steps,
@@ -128,7 +128,7 @@ impl LiveSpacing {
 }
 
 /// Steps of one kind.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Steps {
     last_at: CaptureTime,
     /// Bytes of the packet before; 0 where no step can begin.

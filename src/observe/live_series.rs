@@ -20,7 +20,7 @@ pub(super) fn span_of(origin: CaptureTime, bin_ns: i64, index: i64) -> Range<Cap
 
 /// The bins of a flow that is alive. The one in use lies open, the others are packed: they are many,
 /// and hardly any is looked at again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LiveSeries {
     /// The bin in use: nearly always the one wanted next.
     current: Bin,
@@ -38,7 +38,7 @@ pub(super) struct LiveSeries {
 }
 
 /// The bins that are not in use, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Others {
     Packed(PackedBins),
     /// Once one was wanted again, by their numbers: a clock that runs backwards makes each before all others.

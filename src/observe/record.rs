@@ -23,7 +23,7 @@ use crate::time::CaptureTime;
 use crate::track::{HANDSHAKE_NUMBERS, HalfState, Handshake};
 
 /// A connection with payload, after its end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ConnectionRecord {
     /// Who and when.
     pub identity: ConnectionIdentity,
@@ -34,7 +34,7 @@ pub struct ConnectionRecord {
 }
 
 /// What is only kept of some flows, or where it is asked for, and is too large or changes too often to be packed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FlowExtras {
     pub(super) curve: PayloadCurve,
     pub(super) time_sequence: Option<Box<TimeSequence>>,
@@ -136,7 +136,7 @@ impl Head {
 }
 
 /// A record in the making, whose room serves one connection after the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Packer {
     head: Head,
     flows: Vec<u8>,

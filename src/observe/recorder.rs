@@ -65,7 +65,7 @@ impl Default for RecordConfig {
 /// Keeps what the tables need. `SEGMENTS` adds a row for each data segment.
 ///
 /// With an [`Engine`](crate::analyze::Engine) it makes a monitor, by the second example there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorder<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Connections with payload that have ended, in no particular order.
@@ -150,7 +150,7 @@ impl<const SEGMENTS: bool> Recorder<SEGMENTS> {
 }
 
 /// What is kept of one connection while it is alive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LiveConnection<const SEGMENTS: bool> {
     config: Arc<RecordConfig>,
     /// Whether its flows have curves.
@@ -169,7 +169,7 @@ pub struct LiveConnection<const SEGMENTS: bool> {
 const _: () = assert!(size_of::<Connection>() + size_of::<LiveConnection<false>>() <= 1792);
 
 /// What only a direction with payload, or with ACKs of one, needs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LiveFlow {
     pub(super) series: LiveSeries,
     /// How many data packets there were with the last keep-alive, and when data had passed last before it and those

@@ -9,11 +9,11 @@ use crate::time::CaptureTime;
 ///
 /// A class may become final as late as the connection's end, and tables have their rows in capture
 /// order, so all rows of a capture wait in memory for its end.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SegmentRows(Option<Box<Held>>);
 
 /// Most flows have none: these are only wanted for `--segments`. Where they are, most have a few.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Held {
     rows: usize,
     /// What rows say besides their positions, and behind that these.
@@ -24,10 +24,10 @@ struct Held {
 }
 
 /// The rows of a flow that goes on.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LiveRows(Option<Box<Growing>>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Growing {
     rows: usize,
     /// Positions in the capture, apart from the rest: rows of several flows are put in order by

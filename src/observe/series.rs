@@ -336,7 +336,7 @@ impl ExactSizeIterator for Bins<'_> {}
 
 /// Bins as they are written, each behind one with a lower number: a mark, how many bytes each of its numbers
 /// takes up to the last that is not 0, and these.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct PackedBins {
     bytes: Vec<u8>,
     bins: u32,

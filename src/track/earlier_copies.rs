@@ -76,11 +76,11 @@ impl EarlierCopy {
 }
 
 /// Earlier copies by where their ranges start, in the room of a pointer where there is none.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct EarlierCopies(Option<Box<Kept>>);
 
 /// In the order of the stream, and those of one range in the order in which their sender emitted them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Kept {
     all: VecDeque<(i64, EarlierCopy)>,
     moves: Moves,

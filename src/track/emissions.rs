@@ -77,7 +77,7 @@ pub(super) struct Gap {
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
 /// takes no room.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Emissions(Option<Box<Skips>>);
 
 /// A packet that was taken for a timer's repeat of a lost tail.
@@ -104,7 +104,7 @@ struct Slot {
     may_be_ack: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Skips {
     /// Skipped ids that the sender did not yet know to be lost, lowest first.
     skipped: VecDeque<Slot>,

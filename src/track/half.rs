@@ -40,7 +40,7 @@ use crate::time::CaptureTime;
 pub(super) const REACH_MAX: i64 = 1 << 30;
 
 /// State of one direction: what its sender emitted as seen here, and what the peer said about it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct HalfFlow {
     // The stream.
     pub(super) origin: Origin,

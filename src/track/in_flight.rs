@@ -111,7 +111,7 @@ impl Sent {
 /// New data joins at the back and ACKs release from the front in nearly every capture, so both
 /// ends are O(1); a SACK or a copy in the middle costs a binary search, a filled hole an insertion
 /// that moves the shorter side. What the cumulative ACK has passed stays in front as history.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct InFlight {
     sent: VecDeque<Sent>,
     /// The earlier copies of those of which more have passed.

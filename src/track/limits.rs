@@ -10,7 +10,7 @@ use crate::time::CaptureTime;
 
 /// Times of one direction in which something other than the network held the sender back
 /// (METRICS.md L1), and the repair that is going on (X8).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
     /// Nothing was in flight, beyond the time that an ACK takes to the sender and new data back.
     pub(super) application_ns: i64,

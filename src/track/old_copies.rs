@@ -27,7 +27,7 @@ const REPEATS_MAX: usize = 1024;
 const RELEASED_MAX: usize = 8;
 
 /// Repeats whose bytes are covered, and for which a duplicate ACK may come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct OldCopies {
     /// When they passed and where they start, in the order in which they were sent.
     repeats: ThinVec<(CaptureTime, i64)>,

@@ -99,7 +99,7 @@ impl Hole {
 }
 
 /// The holes of one direction, in the room of a pointer where there was none.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Holes {
     open: Option<Box<Open>>,
     /// Holes kept; one more drops the lowest.
@@ -107,7 +107,7 @@ pub(super) struct Holes {
 }
 
 /// Disjoint and sorted. Nearly always few, opened at the upper end and filled from the lower one on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Open {
     /// Those that have been filled since have no bytes; the lowest and the highest has some.
     list: VecDeque<Hole>,

@@ -62,7 +62,7 @@ enum Repeated {
 }
 
 /// What one direction has repeated, and how far it will go on with that.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Repair {
     /// Repair of losses goes on until this offset is acknowledged.
     until: MaybeOffset,

@@ -8,10 +8,10 @@ use crate::event::ClassifiedSegment;
 ///
 /// A row is final when its bytes have left [`InFlight`](super::in_flight::InFlight): no ACK, SACK, DSACK or late
 /// original can then be matched with it any more.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rows(Option<Box<HeldRows>>);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct HeldRows {
     rows: VecDeque<ClassifiedSegment>,
     /// Number of the first row in `rows`; numbers wrap.

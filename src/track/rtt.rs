@@ -50,7 +50,7 @@ impl Waiting {
 
 /// The `TSval`s of one direction that were not echoed yet, each with the time of its first
 /// appearance (METRICS.md R4). One entry a clock tick, whatever the packet rate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Echoes {
     /// In the order of the clock.
     waiting: VecDeque<Waiting>,

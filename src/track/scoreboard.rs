@@ -25,14 +25,14 @@ const TAKEN_BACK_MAX: u8 = 64;
 
 /// The SACK scoreboard of one direction (RFC 6675 section 3), in the room of a pointer: most
 /// directions never need one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard(Option<Box<Board>>);
 
 /// Disjoint ranges, sorted, not touching.
 ///
 /// Blocks arrive mostly at the upper end and leave at the lower one, and few are alive at a time:
 /// a sorted list searched from above.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Board {
     ranges: RangeList,
     moves: Moves,

@@ -23,10 +23,10 @@ const WAYS: usize = 8;
 const UNCOPIED_MAX: u16 = 1024;
 
 /// Packets of one direction that passed lately, in the room of a pointer where no copies are seen.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SeenAcks(Option<Box<Seen>>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     /// The latest first.
     sets: [[Look; WAYS]; SETS],

@@ -49,7 +49,7 @@ const WAITING_MAX: usize = 64;
 /// Endpoints may leave the bit as it is, and then there is no turn, or choose it by chance for each packet: then half of
 /// the datagrams differ from the one before, and half of these are out of their turn, as otherwise those that are late
 /// alone.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     handshake: QuicHandshake,
     version: Version,

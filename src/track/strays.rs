@@ -23,10 +23,10 @@ const BELOW: i64 = 1 << 24;
 
 /// Segments of one direction, and ACKs of it, that lie where the sender cannot be: in most flows
 /// there are none, and then this takes no room.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Strays(Option<Box<Seen>>);
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Seen {
     segments: u64,
     /// The last segment, while its place is not known.

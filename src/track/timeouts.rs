@@ -28,7 +28,7 @@ const TIMERS: Verdict = Verdict {
 };
 
 /// What a timer repeats when it runs out, and all that was outstanding then.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct AfterTimeout {
     /// Offset after all that had been sent.
     pub(super) until: i64,

@@ -37,17 +37,34 @@ fn results_cross_threads_and_say_what_they_are() {
     assert_eq!(format!("{source:?}"), "Reader { name: \"b\", .. }");
 }
 
-fn of_packets_of(path: &Path, config: &Config) -> CaptureAnalysis {
-    let mut packets = PacketAnalysis::new(path.display().to_string(), config.clone());
+/// Hands over the first packets of a capture, so many, one by one.
+fn push_first(path: &Path, records: u64, mut push: impl FnMut(&Record<'_>)) {
     let sources = vec![CaptureSource::File(path.to_path_buf())];
     let mut reader = CaptureReader::open(sources, &ReadOptions::default()).unwrap();
     let mut window = Window::new();
     while reader.read_window(&mut window).unwrap() {
-        for record in window.all() {
-            packets.push(record.at, record.link, record.bytes, record.original_len);
+        for record in window.all().filter(|record| record.frame <= records) {
+            push(&record);
         }
     }
-    packets.finish()
+}
+
+/// What is found in the first packets of a capture, so many; and each time before a packet of these numbers comes.
+fn of_packets_of(
+    path: &Path,
+    config: &Config,
+    records: u64,
+    asked: &[u64],
+) -> (CaptureAnalysis, Vec<CaptureAnalysis>) {
+    let mut packets = PacketAnalysis::new(path.display().to_string(), config.clone());
+    let mut so_far = Vec::new();
+    push_first(path, records, |record| {
+        if asked.contains(&record.frame) {
+            so_far.push(packets.so_far());
+        }
+        packets.push(record.at, record.link, record.bytes, record.original_len);
+    });
+    (packets.finish(), so_far)
 }
 
 fn of_file(path: &Path, config: &Config) -> CaptureAnalysis {
@@ -89,7 +106,7 @@ fn packets_come_to_what_their_capture_comes_to() {
                 "{}",
                 path.display()
             );
-            let pushed = of_packets_of(&path, &config);
+            let (pushed, _) = of_packets_of(&path, &config, u64::MAX, &[]);
             assert_eq!(
                 format!("{pushed:?}"),
                 format!("{expected:?}"),
@@ -100,6 +117,42 @@ fn packets_come_to_what_their_capture_comes_to() {
         }
     }
     assert!(given_up > 0, "the memory was enough");
+}
+
+/// Before the first packet, before the second, within a part that is tracked together, and in the midst of all.
+#[test]
+fn results_so_far_are_those_of_the_packets_before_and_change_nothing() {
+    let usual = Config::default;
+    let with_all = Config {
+        segments: true,
+        time_sequence: true,
+        gaps: true,
+        udp: true,
+        ..usual()
+    };
+    let with_little = Config {
+        memory_bytes: 40_000,
+        ..usual()
+    };
+    for config in [usual(), with_all, with_little] {
+        for path in captures() {
+            let records = of_file(&path, &config).records;
+            let asked = [1, 2, 40, records / 2];
+            let (whole, so_far) = of_packets_of(&path, &config, u64::MAX, &asked);
+            let (not_asked, _) = of_packets_of(&path, &config, u64::MAX, &[]);
+            assert_eq!(format!("{whole:?}"), format!("{not_asked:?}"));
+            assert_eq!(so_far.len(), asked.len(), "{}", path.display());
+            for (before, found) in asked.into_iter().zip(so_far) {
+                let (alone, _) = of_packets_of(&path, &config, before - 1, &[]);
+                assert_eq!(
+                    format!("{found:?}"),
+                    format!("{alone:?}"),
+                    "{} before {before}",
+                    path.display()
+                );
+            }
+        }
+    }
 }
 
 /// A datagram of `protocol` from 10.0.0.`src` to 10.0.0.`dst`, or the part of it whose flags and offset these are.

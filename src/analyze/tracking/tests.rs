@@ -64,6 +64,20 @@ fn what_is_kept_of_curves_does_not_depend_on_windows() {
     assert!((after * 1024..2 * after * 1024).contains(&kept), "{kept}");
 }
 
+/// What a flow that ends adds to curves counts towards the next look at them.
+#[test]
+fn flows_that_end_in_results_so_far_do_not_count_towards_the_next_look() {
+    let config = Config::default();
+    // Three packets of each flow: it is young, and its curve is made when it ends.
+    let mut tracking = tracked_in_windows(&config, &slow_flows()[..120], 1000);
+    let before = tracking.pruning.growth_bytes();
+    let found = tracking.so_far(CaptureFacts::default(), &config);
+    assert_eq!(found.flows().count(), 40);
+    assert_eq!(tracking.pruning.growth_bytes(), before);
+    let _ = tracking.clone().finish(CaptureFacts::default(), &config);
+    assert_ne!(tracking.pruning.growth_bytes(), before);
+}
+
 /// Five thousand connections that send twice as many bytes as their number, in two packets a second
 /// apart; and a hundred of one packet that is larger than all that, half of them answered.
 fn many_small_flows() -> Vec<Segment> {

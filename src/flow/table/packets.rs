@@ -72,7 +72,7 @@ impl Run {
 }
 
 /// A young connection: where its packets are, and what is known of them all.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Young {
     /// Where its runs are; as many count as its packets take.
     runs: [Run; RUNS_MAX],
@@ -139,7 +139,7 @@ impl Young {
 }
 
 /// The packets of all young connections of a table.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PacketStore {
     /// Pointers that fit into the cache, as each packet asks for one.
     pieces: Vec<Box<[Kept]>>,

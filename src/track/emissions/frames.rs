@@ -4,7 +4,7 @@
 const AGREE_MIN: u8 = 3;
 
 /// How long the packets of frames are that network cards merged, by the ids that such frames take.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Frames {
     /// In bytes of payload, as the first frame told; 0: nothing is known.
     packet_len: u32,

@@ -10,7 +10,7 @@ const PAGE: usize = 4096;
 const PAGES_MIN: u64 = 1 << 18;
 
 /// Pages of ranges moved so far, in one vector that is kept in the order of a stream.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::track) struct Moves(u32);
 
 impl Moves {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::track::ranges::StreamRange;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RangeList {
     /// Those from `gone` on; what lies below is room for lower ones, of which there is none without any.
     all: Vec<StreamRange>,

@@ -1,6 +1,7 @@
 //! Whose segment is it: connections by their endpoints; and conversations of UDP.
 
 mod batch;
+mod both;
 mod clock;
 mod conversations;
 mod half_open;

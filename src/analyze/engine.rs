@@ -257,7 +257,7 @@ pub struct EngineFacts {
 mod tests {
     use super::*;
     use crate::analyze::{Flow, Quality};
-    use crate::observe::{RecordConfig, Recorder};
+    use crate::observe::{FlowRecord, RecordConfig, Recorder};
 
     const S: i64 = 1_000_000_000;
 
@@ -311,7 +311,7 @@ mod tests {
             let (mut recorder, facts) = engine.finish();
             let ended = recorder.take_ended();
             let flows = ended.iter().flat_map(|one| one.flows());
-            let payloads: Vec<u64> = flows.map(|flow| flow.payload_bytes()).collect();
+            let payloads: Vec<u64> = flows.map(FlowRecord::payload_bytes).collect();
             (payloads, facts.records)
         };
         let mut engine = Engine::new(Recorder::new(RecordConfig::default()));

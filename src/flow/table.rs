@@ -131,7 +131,7 @@ impl ConnectionIdentity {
 /// Watches connections: gives each a sink when it begins and takes it back when it ends.
 ///
 /// Each shard has an observer of its own, so observers need no locks; what they have gathered is
-/// put together by [`ConnectionIdentity::first_ordinal`].
+/// put together by [`ConnectionIdentity::first_ordinal`]. Two observers of the same connections are one, as a tuple.
 pub trait Observer {
     /// What is kept of one connection.
     type Sink: FlowSink;

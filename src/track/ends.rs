@@ -24,8 +24,7 @@ impl HalfFlow {
         // The end of the stream is where all data has been sent: what is missing below is a hole,
         // unless the number lies where the sender may not send.
         let allowed = self.window.allows(offset);
-        let known = self.has_begun();
-        if known && offset > self.high && allowed {
+        if offset > self.high && allowed {
             self.sent_data = true;
             self.open_hole(dir, segment, offset, sink);
             self.note_higher((segment.at, segment.payload_len), offset, false);

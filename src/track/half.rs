@@ -186,11 +186,6 @@ impl HalfFlow {
         Some(((self.high - una).max(0) as u64).saturating_sub(reported))
     }
 
-    /// Whether it is known which byte comes next: a SYN or data was seen.
-    pub(super) fn has_begun(&self) -> bool {
-        self.sent_data || self.has_syn
-    }
-
     /// Whether the stream is known to begin at `number`: one after its SYN's.
     pub(super) fn begins_at(&self, number: Seq) -> bool {
         self.unwrapper()

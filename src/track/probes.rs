@@ -24,7 +24,7 @@ impl HalfFlow {
             self.note_sent_below(segment);
             return;
         };
-        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) || !self.has_begun() {
+        if flags.any(TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST)) {
             return;
         }
         let offset = unwrapper.offset(segment.seq, self.high);
@@ -85,7 +85,6 @@ impl HalfFlow {
     fn is_probe(&self, segment: &Segment, step: Step) -> bool {
         let others = TcpFlags::SYN.with(TcpFlags::FIN).with(TcpFlags::RST);
         !segment.flags.any(others)
-            && self.has_begun()
             && self.unwrapper().is_some_and(|unwrapper| {
                 self.is_probe_at(unwrapper.offset(segment.seq, self.high), segment, step)
             })

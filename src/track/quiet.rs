@@ -101,10 +101,9 @@ impl HalfFlow {
     /// Whether a segment without payload continues the stream, so that it is no probe.
     #[inline]
     fn continues_empty(&self, seq: Seq) -> bool {
-        if self.has_begun() {
-            self.origin.certain().seq(self.high) == seq
-        } else {
-            self.unwrapper().is_some() || self.origin.is_above(seq)
+        match self.unwrapper() {
+            Some(unwrapper) => unwrapper.seq(self.high) == seq,
+            None => self.origin.is_above(seq),
         }
     }
 

@@ -83,9 +83,6 @@ impl HalfFlow {
         ack: i64,
         sink: &mut S,
     ) {
-        if segment.flags.any(TcpFlags::RST) {
-            return;
-        }
         let syn = segment.flags.has(TcpFlags::SYN);
         if closes_window(segment) {
             sink.signal(dir, segment.at, Signal::ZeroWindow);

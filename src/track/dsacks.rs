@@ -160,16 +160,13 @@ pub(super) fn find_dsack(
     range: impl Fn(SackBlock) -> Option<StreamRange>,
 ) -> Option<StreamRange> {
     let first = blocks.first().copied().and_then(&range)?;
-    let twice = first.end <= ack
-        || maybe_around_first(blocks)
-            .and_then(&range)
-            .is_some_and(|second| second.start <= first.start && first.end <= second.end);
+    let twice = first.end <= ack || around_first(blocks).and_then(&range).is_some();
     twice.then_some(first)
 }
 
-/// The second block where the first may lie inside it: nearly always it is told at once that it does not.
+/// The second block where the first lies inside it, if it is a block at all.
 #[inline]
-pub(super) fn maybe_around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
+pub(super) fn around_first(blocks: &[SackBlock]) -> Option<SackBlock> {
     let [first, second, ..] = blocks else {
         return None;
     };

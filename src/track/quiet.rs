@@ -7,7 +7,7 @@
 
 use std::hint::cold_path;
 
-use super::dsacks::maybe_around_first;
+use super::dsacks::around_first;
 use super::half::{HalfFlow, REACH_MAX};
 use super::ids::Step;
 use super::in_flight::{Marks, Sent};
@@ -216,7 +216,7 @@ impl HalfFlow {
         let sane = una <= start && start < end && end - start <= REACH_MAX && end <= self.high;
         if unwrapper.seq(una) != plain.ack()
             || !sane
-            || maybe_around_first(blocks).is_some()
+            || around_first(blocks).is_some()
             || !self.strays.is_settled()
         {
             return false;

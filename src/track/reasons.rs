@@ -270,7 +270,7 @@ impl HalfFlow {
     pub(super) fn copy_before(&self, start: i64) -> Option<&Sent> {
         let index = self.in_flight.overlapping(start, start + 1).start;
         let earlier = self.in_flight.get(index);
-        earlier.filter(|sent| sent.start <= start && start < sent.end())
+        earlier.filter(|sent| sent.start <= start)
     }
 
     /// Whether what ends at `end` was repeated as it was asked for.
@@ -327,8 +327,7 @@ impl HalfFlow {
     /// a round trip.
     fn is_probe_above(&self, start: i64, end: i64, at: CaptureTime) -> bool {
         self.sack.are_seen
-            && self.una < Some(start)
-            && self.una.is_some()
+            && self.una.is_some_and(|una| una < start)
             && self.repair.after_timeout().is_none()
             && self.is_unasked(start, end, at)
     }
@@ -405,7 +404,7 @@ impl HalfFlow {
         } else {
             timer_ns
         };
-        if told || Some(start) > self.una || self.una.is_none() {
+        if told || Some(start) > self.una {
             return false;
         }
         // Of what was lost before it came here it is known that it had been sent by then.

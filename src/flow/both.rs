@@ -58,6 +58,29 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     }
 }
 
+/// Makes, by a macro, methods for all events but [`segment`](FlowSink::segment), which not every sink wants.
+macro_rules! of_each_event {
+    ($make:ident) => {
+        $make! {
+            packet(packet: &PacketArrival);
+            data(data: &DataArrival);
+            amended(amendment: &Amendment);
+            lost(place: LossPlace, packets: i32);
+            rtt(sample: &RttSample);
+            timestamp_rtt(at: CaptureTime, rtt_ns: i64);
+            acked(acked: &Acked);
+            delivered(at: CaptureTime, bytes: u64);
+            acked_at_once(acked: &Acked);
+            acked_less(at: CaptureTime, bytes: u64);
+            window(at: CaptureTime, end: i64);
+            sacked(part: &StreamPart);
+            hole(part: &StreamPart);
+            recovery(recovery: &Recovery);
+            signal(at: CaptureTime, signal: Signal);
+        }
+    };
+}
+
 /// Tells both of an event.
 macro_rules! tell_both {
     ($($event:ident($($what:ident: $kind:ty),+);)+) => {
@@ -82,23 +105,7 @@ impl<A: FlowSink, B: FlowSink> FlowSink for (A, B) {
         self.1.expect_details();
     }
 
-    tell_both! {
-        packet(packet: &PacketArrival);
-        data(data: &DataArrival);
-        amended(amendment: &Amendment);
-        lost(place: LossPlace, packets: i32);
-        rtt(sample: &RttSample);
-        timestamp_rtt(at: CaptureTime, rtt_ns: i64);
-        acked(acked: &Acked);
-        delivered(at: CaptureTime, bytes: u64);
-        acked_at_once(acked: &Acked);
-        acked_less(at: CaptureTime, bytes: u64);
-        window(at: CaptureTime, end: i64);
-        sacked(part: &StreamPart);
-        hole(part: &StreamPart);
-        recovery(recovery: &Recovery);
-        signal(at: CaptureTime, signal: Signal);
-    }
+    of_each_event!(tell_both);
 
     fn segment(&mut self, dir: Direction, segment: &ClassifiedSegment) {
         if A::SEGMENTS {
@@ -134,22 +141,8 @@ mod tests {
 
     impl<const SEGMENTS: bool> FlowSink for Told<SEGMENTS> {
         const SEGMENTS: bool = SEGMENTS;
+        of_each_event!(write_down);
         write_down! {
-            packet(packet: &PacketArrival);
-            data(data: &DataArrival);
-            amended(amendment: &Amendment);
-            lost(place: LossPlace, packets: i32);
-            rtt(sample: &RttSample);
-            timestamp_rtt(at: CaptureTime, rtt_ns: i64);
-            acked(acked: &Acked);
-            delivered(at: CaptureTime, bytes: u64);
-            acked_at_once(acked: &Acked);
-            acked_less(at: CaptureTime, bytes: u64);
-            window(at: CaptureTime, end: i64);
-            sacked(part: &StreamPart);
-            hole(part: &StreamPart);
-            recovery(recovery: &Recovery);
-            signal(at: CaptureTime, signal: Signal);
             segment(segment: &ClassifiedSegment);
         }
     }

@@ -373,6 +373,7 @@ impl HalfFlow {
     /// Nor had one come for as long until the latest passed: where a queue made a timer run out in vain, one does.
     fn was_edge_missing(&self, una: i64) -> bool {
         let edge = self.in_flight.nth_unacked(0);
+        let edge = edge.filter(|edge| edge.start == una && edge.copies > 1);
         let (Some(edge), Some(stopped_at)) = (edge, self.times.progress_at) else {
             return false;
         };

@@ -109,7 +109,7 @@ impl Released {
     /// What is answered of a range that goes on the repeat which the range before it was answered by.
     #[inline]
     pub(super) fn answer_to_rest(&self, sent: &Sent) -> Option<Answer> {
-        let is_rest = self.goes_on_from == Some(sent.at);
+        let is_rest = self.goes_on_from == Some(sent.at) && sent.marks.has(Marks::CONTINUES);
         is_rest.then(|| Answer::to_repeat(sent))
     }
 
@@ -186,12 +186,12 @@ impl Cover {
 
     /// Whether a segment did not wait for what below it was sent after it.
     #[inline(never)]
-    fn shows_no_wait(&self, sent: &Sent) -> bool {
+    fn shows_no_wait(&self, sent: &Sent, at_edge: bool) -> bool {
         let told_of_hole = self.told_of_hole || (!self.sacks && self.stood_at > sent.at);
         let came_in_turn = (self.sacks || !told_of_hole)
             && self.in_turn_since.is_some_and(|since| sent.at >= since);
         // Where the edge came in its turn and there was no sign of a hole, so did what came with it.
-        came_in_turn || self.proves_edge && !told_of_hole
+        came_in_turn || self.proves_edge && (at_edge || !told_of_hole)
     }
 
     /// Whether a repeat of what lies above the left edge, which passed at `sent_at` with the clock `tsval`, did not bring
@@ -219,7 +219,7 @@ impl Cover {
             // with it, what was held back has been reported, as nearly all has that waited.
             let held = sent.marks.has(Marks::SACKED)
                 || ((self.told_of_hole || sent.at <= self.held_by) && !at_edge && !self.sacks)
-                || (waited && !self.shows_no_wait(sent));
+                || (waited && !self.shows_no_wait(sent, at_edge));
             if held {
                 return (None, false);
             }

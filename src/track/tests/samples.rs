@@ -150,6 +150,19 @@ fn a_repeat_across_segments_gives_one_sample_where_one_ack_covers_it() {
 }
 
 #[test]
+fn a_part_repeated_at_the_instant_of_the_whole_gives_no_sample_where_its_clock_is_not_echoed() {
+    // R1: it is no rest of that repeat, whose clock the ACK echoes (RFC 7323 section 4.3).
+    let trace = opened(
+        "100 A>B data 0..500 ts 7/3
+         101 A>B data 500..1000 ts 7/3
+         400 A>B data 0..1000 ts 20/3
+         400 A>B data 500..1000 ts 21/3
+         420 B>A ack 1000 ts 4/20",
+    );
+    assert_eq!(rtts(&trace)[3], None);
+}
+
+#[test]
 fn so_does_one_that_begins_with_what_was_not_seen() {
     let trace = opened(
         "100 A>B data 500..1000 ts 7/3

@@ -92,7 +92,7 @@ impl<const SEGMENTS: bool> Tracking<SEGMENTS> {
 
     /// What there would be if the records ended here.
     pub(super) fn so_far(&mut self, facts: CaptureFacts, config: &Config) -> CaptureAnalysis {
-        // The copy's flows end, and count in it, too.
+        // The count is shared with the copy, whose flows end.
         let growth = self.pruning.growth_bytes();
         let found = self.clone().finish(facts, config);
         self.pruning.set_growth_bytes(growth);

@@ -205,5 +205,9 @@ mod tests {
         assert_eq!(format!("{:?}", record.take_ended()), recorded);
         assert_eq!(left.0, without);
         assert_eq!(right.0, with_segments);
+        // Of two that both wait, each is told late of connections as alone.
+        let (mut one, mut other) = heard((recorder(), recorder()));
+        assert_eq!(format!("{:?}", one.take_ended()), recorded);
+        assert_eq!(format!("{:?}", other.take_ended()), recorded);
     }
 }

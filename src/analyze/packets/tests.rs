@@ -77,6 +77,14 @@ fn of_file(path: &Path, config: &Config) -> CaptureAnalysis {
     }
 }
 
+/// Less memory than some of the captures take.
+fn with_little() -> Config {
+    Config {
+        memory_bytes: 40_000,
+        ..Config::default()
+    }
+}
+
 /// With each of these options, all that is known of each capture is the same: [`BATCH_PACKETS`] being small here, packets of
 /// all of them are tracked in several parts.
 #[test]
@@ -93,12 +101,8 @@ fn packets_come_to_what_their_capture_comes_to() {
         filter: Some(Filter::parse("port 5001 or host 10.0.0.2").unwrap()),
         ..usual()
     };
-    let with_little = Config {
-        memory_bytes: 40_000,
-        ..usual()
-    };
     let mut given_up = 0;
-    for config in [usual(), with_all, of_one_host, with_little] {
+    for config in [usual(), with_all, of_one_host, with_little()] {
         for path in captures() {
             let expected = of_file(&path, &config);
             assert!(
@@ -130,11 +134,7 @@ fn results_so_far_are_those_of_the_packets_before_and_change_nothing() {
         udp: true,
         ..usual()
     };
-    let with_little = Config {
-        memory_bytes: 40_000,
-        ..usual()
-    };
-    for config in [usual(), with_all, with_little] {
+    for config in [usual(), with_all, with_little()] {
         for path in captures() {
             let records = of_file(&path, &config).records;
             let asked = [1, 2, 40, records / 2];

@@ -438,7 +438,7 @@ impl Connection {
                 && peer.is_acked_as_before(segment.ack)
                 && (segment.payload_len == 0
                     || sender.is_below_highest(segment.seq, segment.payload_len));
-        let (had_before, window_before) = (peer.known_to_have(), peer.window.advertised);
+        let told_before = peer.told();
         sender.note_probe(peer, segment, step);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
@@ -448,7 +448,7 @@ impl Connection {
                 peer.on_ack(dir.reversed(), segment, sink);
             }
         }
-        sender.note_answer(peer, segment, step, had_before);
+        sender.note_answer(peer, segment, step, told_before.has);
         if wire_packets > 1 {
             sink.signal(dir, segment.at, sender.super_segment(segment, wire_packets));
         }
@@ -462,7 +462,7 @@ impl Connection {
             if sender.emissions.is_early() {
                 sender.settle_early(dir, sink);
             }
-            let acks = peer.acks_before(segment, had_before, window_before);
+            let acks = peer.acks_before(segment, &told_before);
             sender.on_step(step, segment, peer, acks);
         }
         peer.acks.told = 0;

@@ -1,6 +1,6 @@
 //! What an ACK says about the data it answers: progress, SACK, DSACK, round-trip times.
 
-use super::cover::{Answer, Released, is_single};
+use super::cover::{Answer, Released, answers_to, is_single};
 use super::dsacks::{are_left_over, find_dsack, stream_range};
 use super::half::{HalfFlow, REACH_MAX};
 use super::in_flight::{Marks, Sent};
@@ -410,8 +410,7 @@ impl HalfFlow {
             if counts_ids {
                 released.note_delivered((sent.at, sent.id));
             }
-            self.acks
-                .add_told(u16::from(!sent.marks.has(Marks::SACKED)));
+            self.acks.add_told(answers_to(sent));
             let overtaken = self.times.released_latest > Some(sent.at);
             self.times.released_latest = self.times.released_latest.max(Some(sent.at));
             let waited = released.take(sent.at);

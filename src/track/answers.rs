@@ -3,6 +3,7 @@
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
 use super::ids::Step;
+use super::steps::FLIGHT_MAX;
 use crate::decode::Segment;
 use crate::time::CaptureTime;
 
@@ -18,7 +19,65 @@ pub(super) enum Answers {
     ByItself,
 }
 
+/// What was known of the receiver of one direction before a packet of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    /// What it was known to have.
+    pub(super) has: Option<i64>,
+    /// Its window, not scaled.
+    window: Option<u16>,
+    /// Repeats of what it had, for which ACKs may come.
+    old_copies: u16,
+}
+
 impl HalfFlow {
+    /// What is known of the receiver.
+    #[inline(always)]
+    pub(super) fn told(&self) -> Told {
+        Told {
+            has: self.known_to_have(),
+            window: self.window.advertised,
+            old_copies: self.old_copies.count(),
+        }
+    }
+
+    /// What the receiver is known to have, in bytes from anywhere.
+    #[inline]
+    pub(super) fn known_to_have(&self) -> Option<i64> {
+        Some(self.una? + self.board.bytes().cast_signed())
+    }
+
+    /// How many ACKs without payload the receiver of this direction can have sent since its packet before `segment`,
+    /// which it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and what
+    /// came since is told of here, with SACK, or as nothing that was sent has yet to come. `before`: what was known
+    /// before it.
+    pub(super) fn acks_before(&self, segment: &Segment, before: &Told) -> u16 {
+        let (Some(had), Some(has)) = (before.has, self.known_to_have()) else {
+            return u16::MAX;
+        };
+        // A FIN that is repeated has an ACK that tells of nothing else, and what was thrown away came.
+        let has_ended = self.fin.is_some_and(|fin| had > fin);
+        let all_told = self.sack.are_seen || has > had && self.una >= Some(self.high);
+        if !all_told || has_ended || has < had || self.acks.told == u16::MAX {
+            return u16::MAX;
+        }
+        if has == had {
+            // What came twice has an ACK that tells of nothing else.
+            if !self.old_copies.is_empty() {
+                return u16::MAX;
+            }
+            // It may have told of its window twice.
+            return u16::from(before.window != Some(segment.window));
+        }
+        // A frame may have been several packets.
+        let packets = ((has - had) as u64).div_ceil(self.packet_size.full().into());
+        let packets = u16::try_from(packets)
+            .unwrap_or(u16::MAX)
+            .max(self.acks.told)
+            .saturating_add(before.old_copies);
+        packets - u16::from(segment.payload_len == 0)
+    }
+
     /// A packet of this sender passes, and its ACK has been told to `peer`, which was known to have `had_before` until
     /// then.
     #[inline]
@@ -71,6 +130,9 @@ impl HalfFlow {
     ) -> u16 {
         if self.is_answer_again(segment, peer) {
             acks.min(skipped.saturating_sub(1))
+        } else if skipped > acks && self.limits.answers == Answers::AtOnce {
+            // More than ACKs: the answer was among them, and it is no ACK alone.
+            acks.saturating_sub(1)
         } else {
             acks
         }
@@ -109,5 +171,18 @@ impl HalfFlow {
             (first.tsval == echo && last.tsval != echo).then_some(first.at)
         };
         echoed().or(self.times.data_at)
+    }
+
+    /// How many of the `skipped` ids may be those of ACKs, where `acks` can have been asked for.
+    pub(super) fn acks_among(&self, skipped: u16, acks: u16) -> u16 {
+        if !self.owes_ack {
+            0
+        } else if self.ids.is_confirmed()
+            || self.ids.is_of_its_own() && skipped.saturating_sub(acks) <= FLIGHT_MAX
+        {
+            acks
+        } else {
+            u16::MAX
+        }
     }
 }

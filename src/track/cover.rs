@@ -14,6 +14,15 @@ pub(super) fn is_single(sent: &Sent) -> bool {
     sent.copies == 1 && !sent.marks.has(Marks::RESENT)
 }
 
+/// How many ACKs the copies of `sent` that passed here can have asked for, besides those that told of it by SACK: each
+/// that came has one, and a second by what the network copied.
+#[inline]
+pub(super) fn answers_to(sent: &Sent) -> u16 {
+    let copied = u16::from(sent.marks.has(Marks::COPIED));
+    let told = u16::from(sent.marks.has(Marks::SACKED));
+    u16::from(sent.copies) + copied - told
+}
+
 /// When an ACK comes: what that tells of the copy that it answers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckTiming {

@@ -130,6 +130,8 @@ struct Skips {
     lost_with_syn: u64,
     /// Ids skipped so far, whatever they were, that did not turn up late, and packets before the first one.
     all: u32,
+    /// Of those skipped last, the ones of ACKs.
+    acks: u16,
     /// Packets told to be lost upstream as the bytes of which are repeated.
     told: u32,
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
@@ -341,17 +343,10 @@ impl Emissions {
         }
     }
 
-    /// So many of the ids that were skipped were no lost packet's.
-    pub(super) fn on_skipped_by_others(&mut self, ids: u16) {
+    /// So many more of the ids that were skipped were lost packets', or, negative, so many were not.
+    pub(super) fn amend_lost(&mut self, ids: i32) {
         if let Some(skips) = &mut self.0 {
-            skips.lost = skips.lost.saturating_sub(ids.into());
-        }
-    }
-
-    /// They were after all.
-    pub(super) fn on_skipped_after_all(&mut self, ids: u16) {
-        if let Some(skips) = &mut self.0 {
-            skips.lost += u64::from(ids);
+            skips.lost = skips.lost.saturating_add_signed(ids.into());
         }
     }
 
@@ -586,6 +581,11 @@ impl Emissions {
             let unheard = |(before, answer)| later(answer, before);
             echo == before && before.zip(answer).is_some_and(unheard)
         })
+    }
+
+    /// How many of the ids that were skipped last were those of ACKs.
+    pub(super) fn acks_skipped(&self) -> u16 {
+        self.0.as_ref().map_or(0, |skips| skips.acks)
     }
 
     /// Whether more ids were skipped before the timer's packet than timers can have taken.

@@ -425,7 +425,8 @@ impl HalfFlow {
         // A frame of several packets is sent, and lost, as one.
         let mss = self.packet_size.mss;
         let packets = mss.packets(segment.payload_len, segment.timestamps.is_some());
-        let skipped = step.skipped().div_ceil(packets.max(1));
+        let skipped = step.skipped().saturating_sub(self.emissions.acks_skipped());
+        let skipped = skipped.div_ceil(packets.max(1));
         self.emissions.note_timer(Timer {
             echo: segment.timestamps.map(|ts| ts.echo),
             is_answered: false,

@@ -56,6 +56,12 @@ impl OldCopies {
         self.repeats.is_empty()
     }
 
+    /// How many they are; saturates.
+    #[inline]
+    pub(super) fn count(&self) -> u16 {
+        u16::try_from(self.repeats.len()).unwrap_or(u16::MAX)
+    }
+
     /// Memory that it holds besides itself, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.repeats.capacity() * size_of::<(CaptureTime, i64)>()

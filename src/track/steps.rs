@@ -102,44 +102,6 @@ impl HalfFlow {
         self.ids.counts() && self.ids.is_near() && self.emissions.are_told(self.ids.unexplained())
     }
 
-    /// What the receiver is known to have, in bytes from anywhere.
-    #[inline]
-    pub(super) fn known_to_have(&self) -> Option<i64> {
-        Some(self.una? + self.board.bytes().cast_signed())
-    }
-
-    /// How many ACKs without payload the receiver of this direction can have sent since its packet before `segment`,
-    /// which it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and with
-    /// SACK all that came since is told of here. `had_before` and `window_before`: what it was known to have, and its
-    /// window.
-    pub(super) fn acks_before(
-        &self,
-        segment: &Segment,
-        had_before: Option<i64>,
-        window_before: Option<u16>,
-    ) -> u16 {
-        let (Some(before), Some(now)) = (had_before, self.known_to_have()) else {
-            return u16::MAX;
-        };
-        // What came twice has an ACK that tells of nothing else, as a FIN has that is repeated, and what was thrown away
-        // came.
-        let has_ended = self.fin.is_some_and(|fin| before > fin);
-        let all_told = self.sack.are_seen && self.old_copies.is_empty() && !has_ended;
-        if !all_told || now < before || self.acks.told == u16::MAX {
-            return u16::MAX;
-        }
-        if now == before {
-            // It may have told of its window twice.
-            return u16::from(window_before != Some(segment.window));
-        }
-        // A frame may have been several packets.
-        let packets = ((now - before) as u64).div_ceil(self.packet_size.full().into());
-        let packets = u16::try_from(packets)
-            .unwrap_or(u16::MAX)
-            .max(self.acks.told);
-        packets - u16::from(segment.payload_len == 0)
-    }
-
     /// Takes note of how a packet's id follows the ones before; `acks`: of the ids that it skipped so many may be those
     /// of ACKs.
     pub(super) fn on_step(&mut self, step: Step, segment: &Segment, peer: &Self, acks: u16) {
@@ -201,7 +163,7 @@ impl HalfFlow {
         if skipped == 0 || !self.had_nothing_to_repeat(at) {
             return 0;
         }
-        self.emissions.on_skipped_by_others(skipped);
+        self.emissions.amend_lost(-i32::from(skipped));
         skipped
     }
 
@@ -354,11 +316,22 @@ impl HalfFlow {
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
+        let is_alone = self.is_at_rest(segment)
+            || is_behind_fin && self.una >= Some(self.high)
+            || was_probed
+            || self.repair.last == Last::Probe;
+        let acks = if is_alone {
+            u16::MAX
+        } else if follows_syn {
+            0
+        } else {
+            self.acks_among(skipped, acks)
+        };
         let timer_ns = self.timer_ran_ns(segment.at);
         let timers = if at_edge {
             self.timers_within(timer_ns)
         } else {
-            self.timers_of_tail(start, timer_ns, skipped)
+            self.timers_of_tail(start, timer_ns, skipped.saturating_sub(acks))
         };
         let heard_by = self.heard_by(segment.at, unheard_at);
         let (old, repeated_to) = start.map_or((0, None), |start| {
@@ -385,17 +358,7 @@ impl HalfFlow {
             at: segment.at,
             since,
             recovering: self.repair.goes_on() || self.repair.last_repeat.is_some(),
-            acks: if self.is_at_rest(segment)
-                || is_behind_fin && self.una >= Some(self.high)
-                || was_probed
-                || self.repair.last == Last::Probe
-            {
-                u16::MAX
-            } else if follows_syn {
-                0
-            } else {
-                self.acks_among(skipped, acks)
-            },
+            acks,
             follows_syn,
             asked_by_syns,
             left_out: u16::try_from(left_out).unwrap_or(u16::MAX),
@@ -420,14 +383,14 @@ impl HalfFlow {
     }
 
     /// Of a tail that was lost timers repeat the first packet, the last of them with what passes now and begins at `start`
-    /// after a silence: how many of the `skipped` ids were those before.
-    fn timers_of_tail(&self, start: Option<i64>, silence_ns: i64, skipped: u16) -> u16 {
-        let of_tail = start == Some(self.high) && self.una >= Some(self.high) && skipped > 0;
+    /// after a silence: how many of the ids of `lost` packets with payload that were skipped were those before.
+    fn timers_of_tail(&self, start: Option<i64>, silence_ns: i64, lost: u16) -> u16 {
+        let of_tail = start == Some(self.high) && self.una >= Some(self.high) && lost > 0;
         if !of_tail {
             return 0;
         }
         let before = self.timers_within(silence_ns).saturating_sub(1);
-        before.min(skipped - 1)
+        before.min(lost - 1)
     }
 
     /// Who had not heard yet that all had come went on from its last repeat with what no SACK had told it of, before it
@@ -437,17 +400,6 @@ impl HalfFlow {
         match self.repair.last_repeat.end(self.high) {
             Some(end) if goes_higher => self.in_flight.untold_within(end, self.high, skipped),
             _ => 0,
-        }
-    }
-
-    /// How many of the `skipped` ids may be those of ACKs, where `acks` can have been asked for.
-    fn acks_among(&self, skipped: u16, acks: u16) -> u16 {
-        if !self.owes_ack {
-            0
-        } else if self.ids.is_of_its_own() && skipped.saturating_sub(acks) <= FLIGHT_MAX {
-            acks
-        } else {
-            u16::MAX
         }
     }
 

@@ -87,7 +87,7 @@ impl HalfFlow {
         if !goes_on || !self.are_ids_unshared() {
             return false;
         }
-        self.emissions.on_skipped_after_all(piece.elsewhere);
+        self.emissions.amend_lost(piece.elsewhere.into());
         if piece.sent_to > self.high {
             self.emissions.note_sent(piece.sent_to, segment.at, true);
         }

@@ -108,6 +108,7 @@ impl Skips {
         self.all = self.all.saturating_add(u32::from(skipped));
         let certain = left_out.saturating_add(due).min(skipped);
         let data = certain.max(skipped.saturating_sub(acks));
+        self.acks = skipped - data;
         if lay_above && data > 0 {
             self.lay_above = Some(high);
         }

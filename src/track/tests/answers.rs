@@ -1,5 +1,7 @@
 //! Answers that were lost before they came here (METRICS.md, what skipped ids tell).
 
+use std::fmt::Write as _;
+
 use super::*;
 use crate::event::{Class, Confidence, Reason};
 
@@ -272,4 +274,118 @@ fn one_answer_at_once_tells_but_is_no_proof() {
     let verdict = play(&trace).rows[2].verdict;
     assert_eq!(verdict.class, Class::Retransmission);
     assert_eq!(verdict.confidence, Confidence::Medium);
+}
+
+/// A answers B at once, and again after B has asked three times, with id `id`, and goes on as before.
+fn asked_again(id: u32) -> Seen {
+    asked(&format!(
+        "390 B>A data 200..300 ack 1500
+         790 B>A data 200..300 ack 1500
+         1600 A>B data 1500..2000 ack 300 id {id}
+         1620 B>A data 300..400 ack 2000
+         1630 A>B data 2000..2500 ack 400 id {}
+         1650 B>A ack 2500",
+        id + 1
+    ))
+}
+
+#[test]
+fn of_more_ids_than_copies_of_a_question_some_were_answers() {
+    // Each copy that came has one ACK (RFC 5681 section 4.2), but the first is answered with data, which was lost.
+    let seen = asked_again(10);
+    let classes: Vec<_> = seen.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(classes[3..], [Class::Retransmission, Class::New]);
+    assert_eq!(seen.state.skipped_packets, 5 - 2);
+    // Three may have been ACKs all.
+    let seen = asked_again(8);
+    assert_eq!(seen.rows[3].verdict.class, Class::New);
+    assert_eq!(seen.state.skipped_packets, 0);
+    // Of four one at least was not, so one was the answer: then two were ACKs.
+    let seen = asked_again(9);
+    assert_eq!(seen.rows[3].verdict.class, Class::Retransmission);
+    assert_eq!(seen.state.skipped_packets, 2);
+}
+
+#[test]
+fn what_the_network_copies_of_a_question_asks_for_an_ack_too() {
+    let skipped = |again: &str| {
+        asked(&format!(
+            "181 B>A data 300..400 ack 1500 id 7
+             {again}
+             390 B>A data 200..300 ack 1500 id 8
+             790 B>A data 200..300 ack 1500 id 9
+             1200 A>B data 1500..2000 ack 400 id 15
+             1220 B>A ack 2000 id 10"
+        ))
+        .state
+        .skipped_packets
+    };
+    assert_eq!(skipped(""), 10 - 3);
+    assert_eq!(skipped("182 B>A data 300..400 ack 1500 id 7"), 10 - 4);
+}
+
+#[test]
+fn many_ids_are_answers_where_they_are_of_one_connection_for_certain() {
+    // The answer of 30 packets was lost, and what timers repeated of it. A SYN-ACK with id 0 comes from a host that
+    // counts for each connection; others may have sent as much to others.
+    let answered = |id: u32| {
+        let mut trace = format!("0 B>A syn\n10 A>B syn ack 0 id {id}\n20 B>A data 0..100 ack 0\n");
+        for i in 1..=30 {
+            let (at, start) = (29 + i, 1000 * (i - 1));
+            let end = start + 1000;
+            let _ = writeln!(trace, "{at} A>B data {start}..{end} ack 100 id {i}");
+        }
+        trace += "80 B>A data 100..200 ack 30000
+             290 B>A data 100..200 ack 30000
+             690 B>A data 100..200 ack 30000
+             700 A>B data 30000..31000 ack 200 id 65
+             720 B>A ack 31000
+             730 A>B data 31000..32000 ack 200 id 66
+             750 B>A ack 32000";
+        let seen = play(&trace);
+        let classes: Vec<_> = seen.rows[30..]
+            .iter()
+            .map(|row| row.verdict.class)
+            .collect();
+        (classes, seen.state.skipped_packets)
+    };
+    assert_eq!(answered(0), (vec![Class::Retransmission; 2], 34 - 3));
+    assert_eq!(answered(777), (vec![Class::New; 2], 0));
+}
+
+#[test]
+fn what_is_repeated_for_nothing_asks_for_an_ack_too() {
+    // 200..300 was lost behind here; 300..400 is repeated though SACK had told of it. A knows no DSACK.
+    let class = |repeat: &str| {
+        let seen = asked(&format!(
+            "181 B>A data 300..400 ack 1500
+             191 A>B ack 200 sack 300..400 id 5
+             212 B>A data 200..300 ack 1500
+             {repeat}
+             222 A>B ack 400 id 6
+             300 B>A data 400..500 ack 1500
+             1200 A>B data 1500..2000 ack 500 id 9
+             1220 B>A ack 2000"
+        ));
+        seen.rows[3].verdict.class
+    };
+    assert_eq!(class(""), Class::Retransmission);
+    assert_eq!(class("213 B>A data 300..400 ack 1500"), Class::New);
+}
+
+#[test]
+fn acks_beside_an_answer_are_no_surplus_over_what_timers_take() {
+    // Two of the six ids were ACKs, three repeats, and one the answer: no other connection took any.
+    let seen = asked(
+        "390 B>A data 200..300 ack 1500
+         790 B>A data 200..300 ack 1500
+         1600 A>B data 1500..2000 ack 300 id 11
+         1620 B>A ack 2000
+         1720 B>A data 300..400 ack 2000
+         1730 A>B data 2000..2500 ack 400 id 12
+         1750 B>A ack 2500",
+    );
+    let classes: Vec<_> = seen.rows.iter().map(|row| row.verdict.class).collect();
+    assert_eq!(classes[3..], [Class::Retransmission, Class::New]);
+    assert_eq!(seen.state.skipped_packets, 4);
 }

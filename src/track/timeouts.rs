@@ -176,6 +176,18 @@ impl HalfFlow {
         untold.map_or(i64::MAX, |sent| sent.start)
     }
 
+    /// Whether SACK has reported a packet above `above` that was sent once by then, among some.
+    fn has_told_of_single(&self, above: Option<i64>, by: CaptureTime) -> bool {
+        let above = above.unwrap_or(i64::MIN);
+        let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
+        let mut parts = parts.filter_map(|part| self.in_flight.get(part));
+        parts.any(|sent| {
+            sent.start >= above
+                && sent.is_single_by(by)
+                && self.board.covers(sent.start, sent.end())
+        })
+    }
+
     /// `segment`, which ends at `end`, is new. Where it answers what the peer sent after the ACK of all that was seen, nothing
     /// is left of what a timer gave up. Where its sender has gone on so since a timer ran out by more than the two packets that
     /// it may try (RFC 5682 section 2.1), and repeated nothing but what timers brought, although ACKs told that not all
@@ -343,9 +355,10 @@ impl HalfFlow {
             return;
         };
         let is_reported = highest > after.reported_to
-            && highest
+            && (highest
                 .and_then(|highest| self.copy_before(highest - 1))
-                .is_some_and(|sent| sent.is_single_by(after.at));
+                .is_some_and(|sent| sent.is_single_by(after.at))
+                || self.has_told_of_single(after.reported_to.max(una), after.at));
         let is_told = una > Some(after.untold_from) || is_reported;
         let untold_from = if after.untold_from < end {
             self.first_untold(end, after.at)

@@ -123,6 +123,30 @@ fn a_second_timer_is_taken_back_by_an_ack_of_what_was_sent_once_whatever_its_sen
 }
 
 #[test]
+fn a_report_of_what_was_sent_once_takes_a_timeout_back_though_it_goes_on_above_that() {
+    // 3000..4000 had passed before both timers; 5000..6000 is new since the second one.
+    let reason = |reported: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             500 A>B data 0..1000
+             1300 A>B data 0..1000
+             1320 B>A ack 0 sack {reported}
+             1331 A>B data 5000..6000
+             1351 B>A ack 0 sack 5000..6000 sack {reported}
+             1362 A>B data 1000..2000"
+        );
+        last_reason(&opened(&trace))
+    };
+    assert_eq!(reason("3000..4000"), Some(Reason::Fast));
+    // All of it may have been lost.
+    assert_eq!(reason("5000..6000"), Some(Reason::Timeout));
+}
+
+#[test]
 fn an_ack_of_what_is_repeated_by_then_takes_no_timeout_back() {
     let reason = |acked: u32| {
         let trace = format!(

@@ -107,7 +107,10 @@ impl HalfFlow {
             && self.sack.are_seen
             && let Some(earlier) = seen_at().or_else(|| self.lost_edge_at(after, start, at))
         {
-            if start <= una && at.since(earlier) > timer_ns {
+            // An ACK that makes progress does (RFC 6298 section 5.3).
+            let heard = self.heard_progress(at).map(|(_, heard)| heard);
+            let set_at = heard.map_or(earlier, |heard| earlier.max(heard));
+            if start <= una && at.since(set_at) > timer_ns {
                 return self.timed_out(at, (end - start) as u32);
             }
             self.repair.timeout = None;

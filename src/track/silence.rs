@@ -20,7 +20,7 @@ impl HalfFlow {
     }
 
     /// When the ACK passed that made progress last, and when it came to its sender, where that was before `at`.
-    fn heard_progress(&self, at: CaptureTime) -> Option<(CaptureTime, CaptureTime)> {
+    pub(super) fn heard_progress(&self, at: CaptureTime) -> Option<(CaptureTime, CaptureTime)> {
         let trip_ns = nearly(self.delays.upstream.min_ns().unwrap_or(0));
         let passed = self
             .times

@@ -278,3 +278,28 @@ fn new_data_tells_of_timers_that_were_not_set_anew() {
     // It may have waited for as long as packets may be overtaken.
     assert_eq!(reason(205, 266), ASKED);
 }
+
+#[test]
+fn an_ack_that_makes_progress_sets_the_timer_of_a_lost_repeat_anew() {
+    // 2000..3000 is lost again at 431, as SACK tells of what was sent after that.
+    let reason = |acked_at: u32| {
+        last_reason(&opened(&format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             400 A>B data 0..1000
+             420 B>A ack 1000
+             430 A>B data 1000..2000
+             431 A>B data 2000..3000
+             {acked_at} B>A ack 2000
+             561 A>B data 3000..4000
+             671 B>A ack 2000 sack 3000..4000
+             681 A>B data 2000..3000"
+        )))
+    };
+    assert_eq!(reason(551), Some(Reason::Fast));
+    // What SACK tells does not.
+    assert_eq!(reason(451), Some(Reason::Timeout));
+}

@@ -10,70 +10,17 @@
 //! byte seen.
 
 mod frames;
+mod gap;
 mod skips;
 
 use std::collections::VecDeque;
 
 use self::frames::Frames;
+pub(super) use self::gap::Gap;
 use super::rtt::later;
 use super::too_long::Piece;
 use crate::event::{Evidence, Verdict};
 use crate::time::CaptureTime;
-
-/// Ids that were skipped before a packet, and that packet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Gap {
-    /// Its id.
-    pub(super) id: u64,
-    /// How many were skipped.
-    pub(super) skipped: u16,
-    /// How many packets fit between the repeat before it and itself, where what was skipped lay
-    /// there.
-    pub(super) old: u16,
-    /// So many of these were due to be repeated by then, as SACK had told.
-    pub(super) due: u16,
-    /// Up to where that is, where it is known.
-    pub(super) repeated_to: Option<i64>,
-    /// The highest byte seen before it.
-    pub(super) high: i64,
-    /// When it passed.
-    pub(super) at: CaptureTime,
-    /// When the packet before it passed.
-    pub(super) since: CaptureTime,
-    /// Losses are being repaired.
-    pub(super) recovering: bool,
-    /// Of what was skipped so many may have been ACKs without payload, which nobody repeats.
-    pub(super) acks: u16,
-    /// Nothing but a SYN came before it, and whether its sender counts on from that is to be seen.
-    pub(super) follows_syn: bool,
-    /// Ids skipped before it besides, which ACKs of SYNs took.
-    pub(super) asked_by_syns: u16,
-    /// Packets with payload that its number shows for the first time to have been sent before it.
-    pub(super) left_out: u16,
-    /// It repeats older bytes itself, so of those that wait one waits for it.
-    pub(super) repeats: bool,
-    /// It repeats the left edge, and the packet before it passed less than a round trip ago: what
-    /// came in between was no repeat, since there is nothing lower to repeat, and nothing is
-    /// repeated twice within a round trip.
-    pub(super) first_repeat: bool,
-    /// It begins a repair, before any timer, but for `old` packets: of those skipped no more were repeats.
-    pub(super) begins: bool,
-    /// It goes on in a repair in which all that lies between is known, so that of those skipped no more than `old` were
-    /// repeats, either.
-    pub(super) in_order: bool,
-    /// It goes on in such a repair behind new data, above what was repeated before, and so many packets are missing in
-    /// between: of those skipped no more were repeats, and came last, as new data is sent when nothing waits.
-    pub(super) missing_below: Option<u16>,
-    /// Where SACK steers the repair: what its sender knew by then to be lost has been repeated before any new data, and
-    /// neither of these says otherwise.
-    pub(super) overdue_by: Option<CaptureTime>,
-    /// Its sender has heard that all that was seen before is acknowledged.
-    pub(super) heard_all: bool,
-    /// So many of those skipped, the first of them, its sender tried as new data after a timer's repeat.
-    pub(super) tried: u16,
-    /// Nothing else below the highest byte seen was to be repeated: what was skipped lay above.
-    pub(super) lay_above: bool,
-}
 
 /// The sender of one direction as far as skipped ids tell of it: in most flows nothing, and then it
 /// takes no room.
@@ -134,6 +81,8 @@ struct Skips {
     acks: u16,
     /// Packets told to be lost upstream as the bytes of which are repeated.
     told: u32,
+    /// The highest byte seen when ids were skipped last while records were missing here, and how many packets with payload these were.
+    unrecorded: (i64, u32),
     /// Ids skipped since the highest byte was seen, whatever they were, and that byte.
     at_high: (i64, u32),
     /// The highest byte seen when data was skipped last that lay above, of the packet that begins there; whether any came late.
@@ -216,6 +165,13 @@ impl Emissions {
     /// Data packets lost upstream, as far as skipped ids tell.
     pub(super) fn lost(&self) -> u64 {
         self.0.as_ref().map_or(0, |skips| skips.lost)
+    }
+
+    /// Packets with payload that were skipped last, above `high`, the highest byte seen, while records were missing here.
+    pub(super) fn unrecorded_at(&self, high: i64) -> u64 {
+        let last = self.0.as_ref().map(|skips| skips.unrecorded);
+        last.filter(|last| last.0 == high)
+            .map_or(0, |last| last.1.into())
     }
 
     /// So many packets more, or fewer, are told to be lost upstream.

@@ -163,15 +163,6 @@ impl HalfFlow {
         self.fin.is_none() && ack == self.high + 1
     }
 
-    /// Acked bytes that were never seen here (METRICS.md C6).
-    pub(super) fn unseen_bytes(&self) -> Option<u64> {
-        let una = self.una?.min(self.fin.unwrap_or(i64::MAX));
-        let above = self
-            .payload_below(una)
-            .saturating_sub(self.high.max(0) as u64);
-        Some(self.holes.bytes_below(una) + self.holes.forgotten_bytes() + above)
-    }
-
     /// Bytes in flight (METRICS.md I1); `None` before the first ACK, or where what was reported above all that was seen
     /// lies in very many pieces.
     #[inline]

@@ -277,12 +277,33 @@ impl Holes {
 
     /// Bytes of holes from offset 0 up to `offset`.
     pub(super) fn bytes_below(&self, offset: i64) -> u64 {
+        self.below(offset).map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Packets of these holes, of at most `packet` bytes each: as many as ids were skipped there, but no more than of
+    /// `usual` bytes each.
+    pub(super) fn packets_below(&self, offset: i64, packet: u32, usual: u32) -> u64 {
+        let packets = |bytes: u64, len: u32| bytes.div_ceil(len.max(1).into());
+        self.below(offset)
+            .map(|(hole, bytes)| {
+                let skipped = hole.missing.map_or(0, u64::from);
+                skipped
+                    .min(packets(bytes, usual))
+                    .max(packets(bytes, packet))
+            })
+            .sum()
+    }
+
+    /// Holes that begin below `offset`, and how many bytes of each lie from offset 0 up to that.
+    fn below(&self, offset: i64) -> impl Iterator<Item = (&Hole, u64)> {
         let list = self.open.as_ref().map(|open| &open.list);
         list.into_iter()
             .flatten()
-            .take_while(|hole| hole.start < offset)
-            .map(|hole| (hole.end.min(offset) - hole.start.max(0)).max(0) as u64)
-            .sum()
+            .take_while(move |hole| hole.start < offset)
+            .map(move |hole| {
+                let bytes = hole.end.min(offset) - hole.start.max(0);
+                (hole, bytes.max(0) as u64)
+            })
     }
 }
 

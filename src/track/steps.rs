@@ -29,7 +29,7 @@ impl HalfFlow {
             return 0;
         }
         let packet = u64::from(self.packet_size.full());
-        let missed = self.unseen_bytes().unwrap_or(0).div_ceil(packet);
+        let missed = self.unseen_packets();
         let lost = self.emissions.lost();
         // Where far more were skipped than came, and not for what is seen to be missing, others took them.
         let most = 2 * self.unique_bytes.div_ceil(packet);
@@ -38,6 +38,38 @@ impl HalfFlow {
             return 0;
         }
         lost.saturating_sub(missed)
+    }
+
+    /// Acked bytes that were never seen here (METRICS.md C6).
+    pub(super) fn unseen_bytes(&self) -> Option<u64> {
+        let una = self.una_of_data()?;
+        Some(self.holes.bytes_below(una) + self.unseen_elsewhere(una))
+    }
+
+    /// The packets that these were, and those above all that was seen which may have passed while records were missing.
+    fn unseen_packets(&self) -> u64 {
+        let packet = self.packet_size.full();
+        // What is repeated makes it somewhat less than a full one.
+        let mean = (self.unique_bytes / self.packets.max(1)) as u32;
+        let usual = if mean > packet / 2 { packet } else { mean };
+        let unrecorded = self.emissions.unrecorded_at(self.high);
+        self.una_of_data().map_or(unrecorded, |una| {
+            let elsewhere = self.unseen_elsewhere(una).div_ceil(packet.into());
+            self.holes.packets_below(una, packet, usual) + elsewhere.max(unrecorded)
+        })
+    }
+
+    /// Up to where bytes have been acknowledged.
+    fn una_of_data(&self) -> Option<i64> {
+        Some(self.una?.min(self.fin.unwrap_or(i64::MAX)))
+    }
+
+    /// Those in no hole that is known.
+    fn unseen_elsewhere(&self, una: i64) -> u64 {
+        let above = self
+            .payload_below(una)
+            .saturating_sub(self.high.max(0) as u64);
+        self.holes.forgotten_bytes() + above
     }
 
     /// Whether ids count, and those that are skipped tell of packets of this direction.
@@ -316,7 +348,9 @@ impl HalfFlow {
         let was_probed = segment.payload_len == 0
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
+        let are_records_missing = Self::has_heard_unseen(segment, peer);
         let is_alone = self.is_at_rest(segment)
+            || are_records_missing && (self.owes_ack || (1..u16::MAX).contains(&acks))
             || is_behind_fin && self.una >= Some(self.high)
             || was_probed
             || self.repair.last == Last::Probe;
@@ -379,7 +413,16 @@ impl HalfFlow {
             heard_all,
             tried: self.tried_unseen(start, segment.at, skipped),
             lay_above: start == Some(self.high) && self.has_nothing_below(silence_ns),
+            are_records_missing,
         }
+    }
+
+    /// Whether who sent `segment` has heard of what its `peer` sent and what was not seen here: records are missing here.
+    fn has_heard_unseen(segment: &Segment, peer: &Self) -> bool {
+        let newest = peer.echoes.newest();
+        segment
+            .timestamps
+            .is_some_and(|timestamps| newest.is_some_and(|newest| later(timestamps.echo, newest)))
     }
 
     /// Of a tail that was lost timers repeat the first packet, the last of them with what passes now and begins at `start`

@@ -43,6 +43,7 @@ mod many_parts;
 mod marks;
 mod merged_copies;
 mod merged_frames;
+mod missing_records;
 mod numbers;
 mod own_ids;
 mod probes;

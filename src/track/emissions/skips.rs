@@ -79,6 +79,7 @@ impl Skips {
             heard_all,
             tried,
             lay_above,
+            are_records_missing,
         } = *gap;
         let lay_above = lay_above && !self.has_late;
         self.learn(at, recovering);
@@ -99,16 +100,20 @@ impl Skips {
         let begins = begins || (in_order || missing_below.is_some()) && !is_overdue;
         let first_repeat = first_repeat && !is_overdue || lay_above;
         self.repeated_to = self.repeated_to.max(repeated_to.unwrap_or(i64::MIN));
+        let certain = left_out.saturating_add(due).min(skipped);
+        let data = certain.max(skipped.saturating_sub(acks));
+        self.acks = skipped - data;
         let (reached, before) = self.at_high;
         let before = if reached == high { before } else { 0 };
         // What is numbered no higher than its sender was known to have sent leaves nothing more out.
         let is_told = left_out == 0 && self.sent_to > Some(high);
-        let more = if is_told { 0 } else { u32::from(skipped) };
-        self.at_high = (high, before.saturating_add(more));
+        let more = match (is_told, are_records_missing) {
+            (true, _) => 0,
+            (false, true) => data,
+            (false, false) => skipped,
+        };
+        self.at_high = (high, before.saturating_add(more.into()));
         self.all = self.all.saturating_add(u32::from(skipped));
-        let certain = left_out.saturating_add(due).min(skipped);
-        let data = certain.max(skipped.saturating_sub(acks));
-        self.acks = skipped - data;
         if lay_above && data > 0 {
             self.lay_above = Some(high);
         }
@@ -117,6 +122,12 @@ impl Skips {
             self.lost_with_syn = u64::from(skipped - certain);
         } else {
             self.lost += u64::from(data);
+        }
+        if are_records_missing {
+            let (at_high, before) = self.unrecorded;
+            let before = if at_high == high { before } else { 0 };
+            self.unrecorded = (high, before.saturating_add(data.into()));
+            return;
         }
         let first = id - u64::from(skipped);
         let news = if begins {

@@ -536,7 +536,8 @@ pub trait FlowSink {
     /// An ACK covered more of direction `dir`.
     fn acked(&mut self, _dir: Direction, _acked: &Acked) {}
     /// An ACK of data of direction `dir`, which passed at `at`, was the first to report so many bytes of payload, by its
-    /// number or by SACK: they came since the ACK before. 0 where nobody knows how many came since then.
+    /// number or by SACK: they came since the ACK before. 0 where nobody knows how many came since then, or, where data
+    /// passed at `at`, that it was not on its way when all before had come.
     fn delivered(&mut self, _dir: Direction, _at: CaptureTime, _bytes: u64) {}
     /// An ACK covered more of direction `dir`, and was the first to report it: [`acked`](Self::acked) and
     /// [`delivered`](Self::delivered) in one.

@@ -23,7 +23,7 @@ pub mod stats;
 
 pub use balance::{Balance, BalanceWeights, balance, bdp_bytes};
 pub use dispersion::{
-    Dispersion, Link, STEPS_MIN, Step, carries, is_interleaved, shared_link, tick_ns,
+    Dispersion, Link, STEPS_MIN, Step, carries, full_bytes, is_interleaved, shared_link, tick_ns,
 };
 pub use fairness::{fness, jain_index, sharing_bound, sharing_ratio};
 pub use harm::{Better, harm};
@@ -140,6 +140,7 @@ mod tests {
                 acks: &steps,
                 header_bytes: a,
                 packet_bytes: b,
+                full_bytes: 0,
                 delivered_bps: Some(c),
                 clock_step_ns: bytes[1] as u32,
             };

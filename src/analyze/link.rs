@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::ops::RangeInclusive;
 
 use super::ahead::all_ahead;
@@ -235,6 +236,7 @@ impl Flow<'_> {
             packet_bytes: mss
                 .map_or(mean, |mss| mean.min(f64::from(mss.get())))
                 .max(1.0),
+            full_bytes: metric::full_bytes(mss.map(NonZeroU16::get)),
             delivered_bps: self.delivered_bps_max(bin_ns),
             clock_step_ns: self.within.clock_step_ns,
         }

@@ -8,6 +8,9 @@
 //! passive capture show the link in the largest rate at which many of them agree (Katti et al.:
 //! "`MultiQ`: automated detection of multiple bottleneck capacities along a path", 2004).
 
+#[cfg(test)]
+mod tests;
+
 use super::finite;
 
 /// From one packet, or one ACK, to the next.
@@ -30,6 +33,8 @@ pub struct Dispersion<'a> {
     pub header_bytes: f64,
     /// Payload of a full packet, in bytes.
     pub packet_bytes: f64,
+    /// Payload from which on a packet is full, in bytes ([`full_bytes`]).
+    pub full_bytes: u32,
     /// What the flow was delivered for a second (METRICS.md R7), in bit/s: no link is slower.
     pub delivered_bps: Option<f64>,
     /// Step of the clock, in ns, as far as its capture says; 0 where it does not.
@@ -72,8 +77,9 @@ impl Dispersion<'_> {
             bps: log.exp(),
             is_upstream,
         };
+        let by_acks_alone = |acks: f64| (!self.were_held(acks)).then(|| link(acks, false));
         let (data, few) = match (by_data, by_acks) {
-            (None, acks) => return acks.map(|acks| link(acks, false)),
+            (None, acks) => return by_acks_alone(acks?),
             (Some(data), None) => (data, FEW_ALONE),
             (Some(data), Some(acks)) if data < acks + SAME => return Some(link(data, true)),
             (Some(data), Some(acks)) => {
@@ -84,7 +90,7 @@ impl Dispersion<'_> {
                     && (times - times.round()).abs() < EXACTLY * times
                     && times.round() > 1.0;
                 if !is_multiple {
-                    return Some(link(acks, false));
+                    return by_acks_alone(acks);
                 }
                 (data, FEW)
             }
@@ -108,7 +114,9 @@ impl Dispersion<'_> {
             let bits = 8e9 * (bytes + packets * self.header_bytes);
             (bits / f64::from(step.ns)).ln()
         };
-        steps.iter().enumerate().map(log).collect()
+        // Behind a packet that is not full none waited: how far the next one is shows when it was written.
+        let is_full = |(_, step): &(usize, &Step)| step.bytes >= self.full_bytes;
+        steps.iter().enumerate().filter(is_full).map(log).collect()
     }
 
     /// Logarithm of what the flow was delivered for a second, in bits of IP packets.
@@ -121,12 +129,26 @@ impl Dispersion<'_> {
         carries(log.exp(), self.delivered_bps)
     }
 
+    /// ACKs that come a hundred times as quick as they ever did for a second were held, and let go at once.
+    fn were_held(&self, log: f64) -> bool {
+        let delivered_log = self.delivered_ip_log();
+        delivered_log.is_some_and(|delivered_log| log - delivered_log > BURSTS)
+    }
+
     /// ACKs that come at a steady pace, whatever they acknowledge, show the link that they came by.
     fn acks_have_own_pace(&self, acks: &Rates) -> bool {
         let paces = self.acks.iter().map(|step| f64::from(step.ns.max(1)).ln());
         let paces = Rates::new(paces.collect(), ACKS_HALF_WIDTH);
         paces.share() > OWN_PACE * acks.share()
     }
+}
+
+/// Payload from which on a packet is full, in bytes, where the receiver takes segments of `mss`, or did not say: whatever
+/// options it has, and on any path that carries the smallest MTU of IPv6 (RFC 8200 section 5).
+#[must_use]
+pub fn full_bytes(mss: Option<u16>) -> u32 {
+    let mss = u32::from(mss.unwrap_or(MSS_UNSAID));
+    mss.saturating_sub(OPTIONS_BYTES).min(FULL_BYTES)
 }
 
 /// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of,
@@ -300,6 +322,12 @@ pub fn is_interleaved(bps: f64, link_bps: f64) -> bool {
     (1.5..TIMES_MAX).contains(&times) && (times - times.round()).abs() < SAME * times
 }
 
+/// What a receiver takes that did not say (RFC 9293 section 3.7.1), in bytes.
+const MSS_UNSAID: u16 = 536;
+/// Payload of a full packet in the smallest MTU of IPv6, with options of 20 bytes.
+const FULL_BYTES: u32 = 1200;
+/// Options that a TCP header has room for, in bytes.
+const OPTIONS_BYTES: u32 = 40;
 /// Ticks of the clock from which on a step tells a rate.
 const TICKS_MIN: u32 = 4;
 /// Logarithm above that of any rate.
@@ -340,259 +368,3 @@ const AGREE_PART: f64 = 0.05;
 const DELIVERED_PART: f64 = 0.9;
 /// By how much more the pace of ACKs agrees than what they acknowledge in a time.
 const OWN_PACE: f64 = 1.1;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown<'a>(data: &'a [Step], acks: &'a [Step]) -> Dispersion<'a> {
-        Dispersion {
-            data,
-            acks,
-            header_bytes: 52.0,
-            packet_bytes: 1448.0,
-            delivered_bps: None,
-            clock_step_ns: 0,
-        }
-    }
-
-    /// 1448 bytes of payload are 1500 of IP: 1.2 ms at 10 Mbit/s, and two of them 2.4 ms.
-    const PACKET: Step = Step {
-        ns: 1_200_000,
-        bytes: 1448,
-    };
-    const PAIR: Step = Step {
-        ns: 2_400_000,
-        bytes: 2896,
-    };
-
-    fn times(step: Step, times: u32) -> Step {
-        Step {
-            ns: step.ns * times,
-            ..step
-        }
-    }
-
-    fn is_10_mbit(bps: Option<f64>) -> bool {
-        bps.is_some_and(|bps| (bps - 10e6).abs() < 1.0)
-    }
-
-    #[test]
-    fn those_near_each_are_as_many_as_are_within() {
-        // Many are the same, and many as far apart as the width.
-        let logs: Vec<f64> = (0..500_u32)
-            .map(|at| f64::from(at * at % 97) * 0.01)
-            .collect();
-        let rates = Rates::new(logs, DATA_HALF_WIDTH);
-        for half_width in [0.0, 0.01, DATA_HALF_WIDTH, ACKS_HALF_WIDTH, 2.0] {
-            let within = rates
-                .sorted
-                .iter()
-                .map(|&log| rates.within(log, half_width));
-            assert_eq!(rates.near_each(half_width), within.collect::<Vec<_>>());
-        }
-    }
-
-    /// Packets so far apart, stamped by a clock that is read in steps of so many ns.
-    fn stamped(packet_ns: u32, tick_ns: u32) -> Vec<Step> {
-        let stamp = |packet: u32| packet * packet_ns / tick_ns * tick_ns;
-        let steps = (0..200).map(|packet| Step {
-            ns: stamp(packet + 1) - stamp(packet),
-            ..PACKET
-        });
-        steps.collect()
-    }
-
-    #[test]
-    fn what_all_steps_are_multiples_of_is_the_tick_where_some_are_none() {
-        let tick = |ns: &[u32]| {
-            let steps: Vec<Step> = ns.iter().map(|&ns| Step { ns, ..PACKET }).collect();
-            tick_ns(steps.iter().copied())
-        };
-        assert_eq!(tick(&[]), None);
-        assert_eq!(tick(&[3_000_000, 40_000_000]), None);
-        assert_eq!(tick(&[0, 3_000_000, 40_000_000]), Some(1_000_000));
-        assert_eq!(tick(&[3_000_000, 0, 2_500_000]), Some(100_000));
-        assert_eq!(
-            tick(&[2_000_000_000, 0, 1_000_000_000]),
-            Some(1_000_000_000)
-        );
-        assert_eq!(tick(&[7, 0]), Some(1));
-    }
-
-    #[test]
-    fn clocks_that_stamp_packets_alike_tell_no_rate_by_their_ticks() {
-        let steps = stamped(PACKET.ns, 10_000_000);
-        assert!(steps.iter().any(|step| step.ns == 0));
-        assert_eq!(shown(&steps, &steps).link_bps(), None);
-        // Fine enough, though some packets come at once.
-        let mut steps = stamped(PACKET.ns, 100_000);
-        steps.extend([Step { ns: 0, ..PACKET }; 10]);
-        assert!(is_10_mbit(shown(&steps, &steps).link_bps()));
-    }
-
-    /// At 10 Gbit/s packets are 1.2 us apart: 1 or 2 us by a clock that counts these, and never 0.
-    #[test]
-    fn a_clock_that_stamps_no_two_packets_alike_tells_no_rate_by_its_steps_either() {
-        let steps = stamped(1200, 1000);
-        assert!(steps.iter().all(|step| step.ns > 0));
-        let mut shown = shown(&steps, &steps);
-        assert!(shown.link_bps().is_some_and(|bps| bps > 11e9));
-        shown.clock_step_ns = 1000;
-        assert_eq!(shown.link_bps(), None);
-        // At 10 Mbit/s they are 1200 of its steps apart.
-        (shown.data, shown.acks) = (&[PACKET; 40], &[PACKET; 40]);
-        assert!(is_10_mbit(shown.link_bps()));
-    }
-
-    #[test]
-    fn bursts_that_are_a_hundred_times_as_quick_tell_no_link() {
-        // A shaper of 10 Mbit/s lets some packets through at once: which of the two rates is the narrowest link?
-        let burst = |times: u32| {
-            let quick = |step: Step| Step {
-                ns: step.ns / times,
-                ..step
-            };
-            let data = [[PACKET; 60], [quick(PACKET); 60]].concat();
-            let acks = [[PAIR; 60], [quick(PAIR); 60]].concat();
-            // Fewer are quick.
-            shown(&data[..100], &acks[..100]).link_bps()
-        };
-        assert_eq!(burst(120), None);
-        assert!(burst(80).is_some_and(|bps| (bps / 800e6 - 1.0).abs() < 0.01));
-    }
-
-    #[test]
-    fn behind_the_link_data_and_acks_show_it() {
-        let (data, acks) = ([PACKET; 40], [PAIR; 40]);
-        assert!(is_10_mbit(shown(&data, &acks).link_bps()));
-        // A packet at a time is acknowledged by some receivers.
-        assert!(is_10_mbit(shown(&data, &data).link_bps()));
-        let link = shown(&data, &acks).link();
-        assert!(link.is_some_and(|link| link.is_upstream));
-    }
-
-    #[test]
-    fn before_the_link_only_acks_show_it() {
-        // Two packets for each ACK, 12 us apart: 1 Gbit/s.
-        let burst = Step {
-            ns: 12_000,
-            bytes: 1448,
-        };
-        let data: Vec<Step> = (0..80)
-            .map(|at| if at % 2 == 0 { burst } else { times(PACKET, 2) })
-            .collect();
-        assert!(is_10_mbit(shown(&data, &[PAIR; 40]).link_bps()));
-        // In bursts of many nearly all data are as quick as the sender's link.
-        assert!(is_10_mbit(shown(&[burst; 80], &[PAIR; 40]).link_bps()));
-        let link = shown(&data, &[PAIR; 40]).link();
-        assert!(link.is_some_and(|link| !link.is_upstream));
-    }
-
-    #[test]
-    fn packets_of_others_between_make_slower_modes() {
-        // Of 5 packets one has no other before it, three have one, and one has two.
-        let data: Vec<Step> = (0..100)
-            .map(|at| times(PACKET, [1, 2, 2, 2, 3][at % 5]))
-            .collect();
-        let acks: Vec<Step> = (0..100)
-            .map(|at| times(PAIR, [1, 2, 2, 1, 2][at % 5]))
-            .collect();
-        assert!(is_10_mbit(shown(&data, &acks).link_bps()));
-    }
-
-    /// Of 100 ACKs 40 come as the link sends, 30 sooner than that, and 30 later.
-    #[test]
-    fn acks_that_were_held_do_not_hide_a_busy_link() {
-        let held = |at: u32| Step {
-            ns: 20_000 + at * 15_000,
-            ..PAIR
-        };
-        let late = |at: u32| Step {
-            ns: PAIR.ns * 2 + at * 70_000,
-            ..PAIR
-        };
-        let acks: Vec<Step> = (0..100)
-            .map(|at| match at % 10 {
-                0..=3 => PAIR,
-                4..=6 => held(at),
-                _ => late(at),
-            })
-            .collect();
-        let mut shown = shown(&[], &acks);
-        assert_eq!(shown.link_bps(), None);
-        // 10 Mbit/s of IP is 9.65 Mbit/s of payload: it was delivered all the time.
-        shown.delivered_bps = Some(9.65e6);
-        assert!(is_10_mbit(shown.link_bps()));
-        shown.delivered_bps = Some(7e6);
-        assert_eq!(shown.link_bps(), None);
-    }
-
-    #[test]
-    fn what_was_delivered_is_not_more_than_the_link() {
-        let slow = [times(PAIR, 2); 40];
-        let mut shown = shown(&[], &slow);
-        assert!(shown.link_bps().is_some_and(|bps| (bps - 5e6).abs() < 1.0));
-        shown.delivered_bps = Some(9e6);
-        assert_eq!(shown.link_bps(), None);
-    }
-
-    #[test]
-    fn acks_at_a_pace_of_their_own_show_another_link() {
-        // Every 2 ms an ACK, for 2, 4 or 6 packets: those between were lost.
-        let acks: Vec<Step> = (0..90)
-            .map(|at| Step {
-                ns: 2_000_000,
-                bytes: 1448 * [2, 4, 6][at % 3],
-            })
-            .collect();
-        assert_eq!(shown(&[], &acks).link_bps(), None);
-    }
-
-    #[test]
-    fn a_quicker_link_before_is_not_taken_for_it_nor_data_alone() {
-        // Data at twice the rate of the ACKs, always: interleaved behind the link, or a link
-        // before the capture that is twice as quick.
-        let data = [Step {
-            ns: 600_000,
-            bytes: 1448,
-        }; 60];
-        assert_eq!(shown(&data, &[PAIR; 40]).link_bps(), None);
-        assert_eq!(shown(&data, &[]).link_bps(), None);
-        // At 9.7 times it is a link before.
-        let data = [Step {
-            ns: 123_700,
-            bytes: 1448,
-        }; 60];
-        assert!(is_10_mbit(shown(&data, &[PAIR; 40]).link_bps()));
-    }
-
-    #[test]
-    fn distances_that_do_not_agree_show_nothing() {
-        let scattered: Vec<Step> = (0..200_u32)
-            .map(|at| Step {
-                ns: 1_000_000 + at * at * 1000,
-                bytes: 2896,
-            })
-            .collect();
-        assert_eq!(shown(&[], &scattered).link_bps(), None);
-        assert_eq!(shown(&[PACKET; 31], &[PAIR; 31]).link_bps(), None);
-    }
-
-    #[test]
-    fn of_several_flows_the_highest_rate_that_many_bytes_show_is_the_link() {
-        // Half of the rate has most bytes, but the whole has a quarter of that.
-        let flows = [(5.0e6, 400), (10.0e6, 60), (10.1e6, 70), (19.0e6, 20)];
-        assert_eq!(shared_link(&flows), Some(2));
-        assert_eq!(shared_link(&[]), None);
-        assert_eq!(shared_link(&[(-10.0, 5), (0.0, 5), (f64::NAN, 5)]), None);
-        assert_eq!(
-            shared_link(&[(-10.0, 500), (5.0e6, 1), (f64::INFINITY, 500)]),
-            Some(1)
-        );
-        assert!(is_interleaved(5.0e6, 10.1e6));
-        assert!(is_interleaved(3.3e6, 10.0e6));
-        assert!(!is_interleaved(7.0e6, 10.0e6));
-        assert!(!is_interleaved(10.0e6, 10.0e6));
-    }
-}

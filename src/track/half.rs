@@ -227,7 +227,7 @@ impl HalfFlow {
             self.acked_bytes()
         };
         if is_higher && self.is_answered() {
-            self.note_pause(segment.at, self.limits.is_unheard());
+            self.note_pause(dir, segment.at, self.limits.is_unheard(), sink);
         }
         // Data above a FIN shows that it was none of this stream.
         self.fin = self.fin.filter(|&fin| end <= fin);

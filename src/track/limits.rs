@@ -143,11 +143,20 @@ impl HalfFlow {
 
     /// New data passed at `at` while nothing was in flight; `is_unheard`: its sender had not heard of the ACK after
     /// which nothing was, so that it was held up on its way.
-    pub(super) fn note_pause(&mut self, at: CaptureTime, is_unheard: bool) {
-        let Some(emptied_at) = self.times.progress_at else {
+    pub(super) fn note_pause<S: FlowSink>(
+        &mut self,
+        dir: Direction,
+        at: CaptureTime,
+        is_unheard: bool,
+        sink: &mut S,
+    ) {
+        let Some(emptied_at) = self.times.progress_at.filter(|_| !is_unheard) else {
             return;
         };
-        if is_unheard || self.limits.is.full() {
+        if self.delays.upstream.may_take(at.since(emptied_at)) {
+            sink.delivered(dir, at, 0);
+        }
+        if self.limits.is.full() {
             return;
         }
         let pause_ns = at

@@ -54,7 +54,7 @@ pub(super) fn on_quiet<P: Plain, S: FlowSink>(
         peer.owes_ack = true;
         if sender.is_answered() {
             let is_unheard = sender.has_not_heard(plain.timestamps(), plain.at(), &peer.echoes);
-            sender.note_pause(plain.at(), is_unheard);
+            sender.note_pause(dir, plain.at(), is_unheard, sink);
             sender.note_by_itself(peer, plain.at());
         }
         sender.on_next_data(dir, plain, step, sink);

@@ -379,6 +379,13 @@ impl Estimate {
     pub(super) fn patience_ns(&self) -> i64 {
         self.smoothed + 4 * self.variation
     }
+
+    /// Whether what took `ns` may have been such a delay: no shorter than all of them, nor by four variations than the
+    /// smoothed one. `false` before the first sample.
+    #[inline]
+    pub(super) fn may_take(&self, ns: i64) -> bool {
+        self.min_ns().is_some_and(|min_ns| ns >= min_ns) && ns >= self.smoothed - 4 * self.variation
+    }
 }
 
 #[cfg(test)]
@@ -424,5 +431,20 @@ mod tests {
             ];
             assert!(off_ns.iter().all(|ns| ns.abs() < 2_000), "{off_ns:?}");
         }
+    }
+
+    #[test]
+    fn what_came_much_sooner_than_usual_took_no_such_delay() {
+        let mut delay = Estimate::default();
+        assert!(!delay.may_take(i64::MAX));
+        // A short packet, and then full ones that a slow link takes 10 ms for.
+        delay.add(10_000_000);
+        assert!(!delay.may_take(9_999_999));
+        assert!(delay.may_take(10_000_000));
+        for _ in 0..100 {
+            delay.add(20_000_000);
+        }
+        assert!(!delay.may_take(15_000_000));
+        assert!(delay.may_take(20_000_000));
     }
 }

@@ -223,3 +223,44 @@ fn the_receivers_time_ends_with_the_last_new_ack() {
     let closed = "121 A>B data 1000..2000\n220 B>A ack 2000 win 0\n900 B>A ack 2000 win 500\n";
     assert_eq!(limited_ms(closed), 100);
 }
+
+/// METRICS.md R8: it waited behind nothing at any link.
+#[test]
+fn data_that_may_be_the_answer_to_the_ack_of_all_before_ends_a_row_of_acks() {
+    let breaks = |again_ms: u32| {
+        // An ACK takes 10 ms to the sender and its data back.
+        let seen = play(&format!(
+            "0 A>B syn
+             20 B>A syn ack 0
+             30 A>B ack 0
+             30 A>B data 0..1000
+             50 B>A ack 1000
+             {again_ms} A>B data 1000..2000
+             100 B>A ack 2000"
+        ));
+        seen.delivered
+    };
+    let (one, other) = ((50, 1000), (100, 1000));
+    assert_eq!(breaks(59), [one, other]);
+    assert_eq!(breaks(60), [one, (60, 0), other]);
+    // Nor where its sender had not heard of that: it echoes what came before.
+    let seen = play(
+        "0 A>B syn ts 0/0
+         20 B>A syn ack 0 ts 20/0
+         30 A>B ack 0 ts 30/20
+         30 A>B data 0..1000 ack 0 ts 30/20
+         50 B>A ack 1000 ts 50/30
+         90 A>B data 1000..2000 ack 0 ts 50/20
+         100 B>A ack 2000 ts 100/50",
+    );
+    assert_eq!(seen.delivered, [one, other]);
+    // Nor where more is on its way.
+    let seen = play(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         120 B>A ack 1000
+         140 A>B data 2000..3000
+         160 B>A ack 3000",
+    ));
+    assert_eq!(seen.delivered, [(120, 1000), (160, 2000)]);
+}

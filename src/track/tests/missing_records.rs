@@ -68,3 +68,15 @@ fn what_was_skipped_at_the_end_may_have_passed_where_records_are_missing() {
     assert_eq!(skipped(380), 1);
     assert_eq!(skipped(217), 1 + 3);
 }
+
+#[test]
+fn while_records_are_missing_as_many_ids_may_be_those_of_acks_as_numbers_leave_over() {
+    // B asks, and asks twice more from 400 to 700, of which nothing was recorded: of 8 ids one was that of 6400..6600.
+    let seen = small_packets(
+        "398 B>A data 0..100 ack 6400 ts 398/390
+         710 A>B data 6600..6800 ack 300 id 40 ts 710/695
+         715 B>A ack 6800 ts 715/710",
+    );
+    assert_eq!(seen.state.unseen_bytes, Some(200));
+    assert_eq!(seen.state.skipped_packets, 0);
+}

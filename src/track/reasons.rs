@@ -50,7 +50,7 @@ impl HalfFlow {
         if !reported_above
             && is_last
             && self.repair.may_probe(una)
-            && !self.has_repair_open()
+            && (!self.has_repair_open() || self.is_of_no_timer(start, silence_ns))
             && (silence_ns > self.delays.round_trip_ns() || self.is_probe_above(start, end, at))
             && !self.is_late_for_probe(start, silence_ns)
         {
@@ -323,6 +323,14 @@ impl HalfFlow {
         let is_lowest = self.una.is_none_or(|una| start <= una);
         let longest_ns = self.delays.probe_ns_max();
         is_lowest && longest_ns.is_some_and(|longest_ns| silence_ns > longest_ns)
+    }
+
+    /// Whether what begins at `start` is repeated after a silence as long as a timer takes, though that repeats the lowest
+    /// bytes.
+    fn is_of_no_timer(&self, start: i64, silence_ns: i64) -> bool {
+        self.una.is_some_and(|una| una < start)
+            && silence_ns > self.delays.run_out_ns()
+            && self.repair.after_timeout().is_none()
     }
 
     /// Whether the last segment, `start..end`, is repeated unasked although lower ones are outstanding, of which a timer

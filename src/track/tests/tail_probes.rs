@@ -359,3 +359,33 @@ fn what_waits_after_a_repair_for_its_application_is_new() {
         }
     }
 }
+
+#[test]
+fn who_knows_lower_bytes_to_be_outstanding_repeats_the_last_packet_by_no_timer() {
+    // The ACK at 124 is lost behind here, as all is until 1300: A's timers repeat what it acknowledges. Its sender hears of
+    // 4000 by the DSACK, and of nothing above that.
+    let reasons = |told: &str| {
+        let trace = format!(
+            "100 A>B data 0..1000
+             101 A>B data 1000..2000
+             102 A>B data 2000..3000
+             103 A>B data 3000..4000
+             104 A>B data 4000..5000
+             105 A>B data 5000..6000
+             122 B>A ack 2000
+             124 B>A ack 4000
+             260 A>B data 5000..6000
+             600 A>B data 2000..3000
+             1300 A>B data 2000..3000
+             1320 B>A ack 4000 {told}
+             3000 A>B data 5000..6000
+             3020 B>A ack 4000 sack 5000..6000
+             3030 A>B data 4000..5000
+             3050 B>A ack 6000"
+        );
+        let rows = play(&opened(&trace)).rows;
+        [9, 10].map(|row: usize| rows[row].verdict.reason)
+    };
+    let probed = [Some(Reason::TailProbe), Some(Reason::Fast)];
+    assert_eq!(reasons("sack 2000..3000"), probed);
+}

@@ -438,7 +438,7 @@ impl Connection {
                 && peer.is_acked_as_before(segment.ack)
                 && (segment.payload_len == 0
                     || sender.is_below_highest(segment.seq, segment.payload_len));
-        let told_before = peer.told();
+        let received_before = peer.received();
         sender.note_probe(peer, segment, step);
         if flags.has(TcpFlags::ACK) && !flags.any(TcpFlags::RST) {
             if again {
@@ -448,7 +448,7 @@ impl Connection {
                 peer.on_ack(dir.reversed(), segment, sink);
             }
         }
-        sender.note_answer(peer, segment, step, told_before.has);
+        sender.note_answer(peer, segment, step, received_before.has);
         if wire_packets > 1 {
             sink.signal(dir, segment.at, sender.super_segment(segment, wire_packets));
         }
@@ -462,7 +462,7 @@ impl Connection {
             if sender.emissions.is_early() {
                 sender.settle_early(dir, sink);
             }
-            let acks = peer.acks_before(segment, &told_before);
+            let acks = peer.acks_before(segment, &received_before);
             sender.on_step(step, segment, peer, acks);
         }
         peer.acks.told = 0;

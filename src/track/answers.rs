@@ -1,4 +1,5 @@
-//! How a sender answers its peer: what it answers with data at once it acknowledges with that, and with no packet besides.
+//! How a sender answers its peer: what it answers with data at once it acknowledges with that, and with no packet besides. And
+//! how many of the ids that were skipped can have been those of ACKs.
 
 use super::delays::{TIMER_NS_MIN, nearly};
 use super::half::HalfFlow;
@@ -19,9 +20,9 @@ pub(super) enum Answers {
     ByItself,
 }
 
-/// What was known of the receiver of one direction before a packet of it.
+/// What the receiver of one direction was known to have got before a packet of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Told {
+pub(super) struct Received {
     /// What it was known to have.
     pub(super) has: Option<i64>,
     /// Its window, not scaled.
@@ -31,10 +32,10 @@ pub(super) struct Told {
 }
 
 impl HalfFlow {
-    /// What is known of the receiver.
+    /// What the receiver is known to have got.
     #[inline(always)]
-    pub(super) fn told(&self) -> Told {
-        Told {
+    pub(super) fn received(&self) -> Received {
+        Received {
             has: self.known_to_have(),
             window: self.window.advertised,
             old_copies: self.old_copies.count(),
@@ -51,7 +52,7 @@ impl HalfFlow {
     /// which it sent and which has just been entered: each answers a packet that came (RFC 5681 section 4.2), and what
     /// came since is told of here, with SACK, or as nothing that was sent has yet to come. `before`: what was known
     /// before it.
-    pub(super) fn acks_before(&self, segment: &Segment, before: &Told) -> u16 {
+    pub(super) fn acks_before(&self, segment: &Segment, before: &Received) -> u16 {
         let (Some(had), Some(has)) = (before.has, self.known_to_have()) else {
             return u16::MAX;
         };

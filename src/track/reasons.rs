@@ -107,9 +107,7 @@ impl HalfFlow {
             && self.sack.are_seen
             && let Some(earlier) = seen_at().or_else(|| self.lost_edge_at(after, start, at))
         {
-            // An ACK that makes progress does (RFC 6298 section 5.3).
-            let heard = self.heard_progress(at).map(|(_, heard)| heard);
-            let set_at = heard.map_or(earlier, |heard| earlier.max(heard));
+            let set_at = self.set_anew_since(earlier, at);
             if start <= una && at.since(set_at) > timer_ns {
                 return self.timed_out(at, (end - start) as u32);
             }
@@ -130,6 +128,20 @@ impl HalfFlow {
             return Reason::Timeout;
         }
         Reason::Fast
+    }
+
+    /// When the timer was set last of who repeats at `at` what it had repeated at `earlier`: an ACK that makes progress sets it
+    /// anew (RFC 6298 section 5.3). But not by some while they repair (RFC 6582 section 4), who do not find out either that
+    /// a repeat is lost: nothing came for half a round trip and more since they were told of what they had sent later.
+    fn set_anew_since(&self, earlier: CaptureTime, at: CaptureTime) -> CaptureTime {
+        let heard = self.heard_progress(at).map(|(_, heard)| heard);
+        let told_by = at.plus_ns(-(self.delays.round_trip_ns() / 2 * 3));
+        let later = earlier.plus_ns(1)..told_by;
+        let highest = self.board.highest_end();
+        let was_told = highest.is_some_and(|highest| self.in_flight.has_reported(&later, highest));
+        heard
+            .filter(|_| !was_told)
+            .map_or(earlier, |heard| earlier.max(heard))
     }
 
     /// What who sent `segment` had heard of the hole that it fills. Who had heard of the ACK that asked for it, but not

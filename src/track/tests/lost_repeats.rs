@@ -282,7 +282,7 @@ fn new_data_tells_of_timers_that_were_not_set_anew() {
 #[test]
 fn an_ack_that_makes_progress_sets_the_timer_of_a_lost_repeat_anew() {
     // 2000..3000 is lost again at 431, as SACK tells of what was sent after that.
-    let reason = |acked_at: u32| {
+    let reason = |acked_at: u32, sent_later_at: u32| {
         last_reason(&opened(&format!(
             "100 A>B data 0..1000
              101 A>B data 1000..2000
@@ -294,12 +294,14 @@ fn an_ack_that_makes_progress_sets_the_timer_of_a_lost_repeat_anew() {
              430 A>B data 1000..2000
              431 A>B data 2000..3000
              {acked_at} B>A ack 2000
-             561 A>B data 3000..4000
+             {sent_later_at} A>B data 3000..4000
              671 B>A ack 2000 sack 3000..4000
              681 A>B data 2000..3000"
         )))
     };
-    assert_eq!(reason(551), Some(Reason::Fast));
+    assert_eq!(reason(551, 640), Some(Reason::Fast));
     // What SACK tells does not.
-    assert_eq!(reason(451), Some(Reason::Timeout));
+    assert_eq!(reason(451, 640), Some(Reason::Timeout));
+    // What was sent at 560 tells of the loss long before 681: who repeats it only then has waited for a timer.
+    assert_eq!(reason(551, 560), Some(Reason::Timeout));
 }

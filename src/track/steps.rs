@@ -349,12 +349,12 @@ impl HalfFlow {
             && segment.flags.has(TcpFlags::FIN)
             && u64::from(skipped) <= left_out + 1;
         let are_records_missing = Self::has_heard_unseen(segment, peer);
-        let is_alone = self.is_at_rest(segment)
+        let may_all_be_acks = self.is_at_rest(segment)
             || are_records_missing && (self.owes_ack || (1..u16::MAX).contains(&acks))
             || is_behind_fin && self.una >= Some(self.high)
             || was_probed
             || self.repair.last == Last::Probe;
-        let acks = if is_alone {
+        let acks = if may_all_be_acks {
             u16::MAX
         } else if follows_syn {
             0

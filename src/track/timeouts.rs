@@ -165,27 +165,25 @@ impl HalfFlow {
             && earlier.is_some_and(|earlier| earlier.verdict.reason == Some(Reason::Fast))
     }
 
-    /// Where the first packet from `above` on begins that was sent once by then and that no SACK has reported, among some.
-    fn first_untold(&self, above: i64, by: CaptureTime) -> i64 {
+    /// Packets from `above` on that were sent once by then, of some, and whether SACK has reported each.
+    fn singles(&self, above: i64, by: CaptureTime) -> impl Iterator<Item = (&Sent, bool)> {
         let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
-        let mut parts = parts.filter_map(|part| self.in_flight.get(part));
-        let untold = parts.find(|sent| {
-            let is_reported = self.board.covers(sent.start, sent.end());
-            sent.start >= above && sent.is_single_by(by) && !is_reported
-        });
-        untold.map_or(i64::MAX, |sent| sent.start)
+        parts
+            .filter_map(|part| self.in_flight.get(part))
+            .filter(move |sent| sent.start >= above && sent.is_single_by(by))
+            .map(|sent| (sent, self.board.covers(sent.start, sent.end())))
     }
 
-    /// Whether SACK has reported a packet above `above` that was sent once by then, among some.
+    /// Where the first packet from `above` on begins that was sent once by then and that no SACK has reported, among some.
+    fn first_untold(&self, above: i64, by: CaptureTime) -> i64 {
+        let untold = self.singles(above, by).find(|&(_, is_told)| !is_told);
+        untold.map_or(i64::MAX, |(sent, _)| sent.start)
+    }
+
+    /// Whether SACK has reported a packet from `above` on that was sent once by then, among some.
     fn has_told_of_single(&self, above: Option<i64>, by: CaptureTime) -> bool {
         let above = above.unwrap_or(i64::MIN);
-        let parts = self.in_flight.overlapping(above, self.high).take(PARTS_MAX);
-        let mut parts = parts.filter_map(|part| self.in_flight.get(part));
-        parts.any(|sent| {
-            sent.start >= above
-                && sent.is_single_by(by)
-                && self.board.covers(sent.start, sent.end())
-        })
+        self.singles(above, by).any(|(_, is_told)| is_told)
     }
 
     /// `segment`, which ends at `end`, is new. Where it answers what the peer sent after the ACK of all that was seen, nothing

@@ -103,8 +103,6 @@ impl Skips {
         let certain = left_out.saturating_add(due).min(skipped);
         let data = certain.max(skipped.saturating_sub(acks));
         self.acks = skipped - data;
-        let (reached, before) = self.at_high;
-        let before = if reached == high { before } else { 0 };
         // What is numbered no higher than its sender was known to have sent leaves nothing more out.
         let is_told = left_out == 0 && self.sent_to > Some(high);
         let more = match (is_told, are_records_missing) {
@@ -112,7 +110,7 @@ impl Skips {
             (false, true) => data,
             (false, false) => skipped,
         };
-        self.at_high = (high, before.saturating_add(more.into()));
+        self.at_high = add_at(self.at_high, high, more);
         self.all = self.all.saturating_add(u32::from(skipped));
         if lay_above && data > 0 {
             self.lay_above = Some(high);
@@ -124,9 +122,7 @@ impl Skips {
             self.lost += u64::from(data);
         }
         if are_records_missing {
-            let (at_high, before) = self.unrecorded;
-            let before = if at_high == high { before } else { 0 };
-            self.unrecorded = (high, before.saturating_add(data.into()));
+            self.unrecorded = add_at(self.unrecorded, high, data);
             return;
         }
         let first = id - u64::from(skipped);
@@ -298,6 +294,12 @@ impl Skips {
             self.all_lost = false;
         }
     }
+}
+
+/// So many packets more, counted from 0 again where `high`, the highest byte seen, is another one than they were counted at.
+fn add_at((reached, packets): (i64, u32), high: i64, more: u16) -> (i64, u32) {
+    let before = if reached == high { packets } else { 0 };
+    (high, before.saturating_add(more.into()))
 }
 
 /// Takes out every other one, the first of all among them: what it tells is told by the next as well.

@@ -389,3 +389,20 @@ fn acks_beside_an_answer_are_no_surplus_over_what_timers_take() {
     assert_eq!(classes[3..], [Class::Retransmission, Class::New]);
     assert_eq!(seen.state.skipped_packets, 4);
 }
+
+#[test]
+fn what_sack_has_told_of_had_its_ack() {
+    // Of 300..400 the ACK has passed, id 5; 200..300 came twice at most.
+    let class = |id: u32| {
+        let seen = asked(&format!(
+            "181 B>A data 300..400 ack 1500
+             191 A>B ack 200 sack 300..400 id 5
+             390 B>A data 200..300 ack 1500
+             1200 A>B data 1500..2000 ack 400 id {id}
+             1220 B>A ack 2000"
+        ));
+        seen.rows[3].verdict.class
+    };
+    assert_eq!(class(8), Class::New);
+    assert_eq!(class(9), Class::Retransmission);
+}

@@ -71,12 +71,46 @@ fn what_was_skipped_at_the_end_may_have_passed_where_records_are_missing() {
 
 #[test]
 fn while_records_are_missing_as_many_ids_may_be_those_of_acks_as_numbers_leave_over() {
-    // B asks, and asks twice more from 400 to 700, of which nothing was recorded: of 8 ids one was that of 6400..6600.
+    // 6400..6600 is lost before it comes here. B asks, and asks twice more from 450 to 700, of which nothing was recorded: of
+    // 8 ids one to three were those of 6800..7400.
     let seen = small_packets(
-        "398 B>A data 0..100 ack 6400 ts 398/390
-         710 A>B data 6600..6800 ack 300 id 40 ts 710/695
-         715 B>A ack 6800 ts 715/710",
+        "400 A>B data 6600..6800 id 33 ts 400/395
+         405 B>A ack 6400 sack 6600..6800 ts 405/390
+         406 B>A ack 6400 sack 6600..6800 ts 406/390
+         407 B>A ack 6400 sack 6600..6800 ts 407/390
+         420 A>B data 6400..6600 id 34 ts 420/407
+         440 B>A data 0..100 ack 6800 ts 440/420
+         710 A>B data 7400..7600 ack 300 id 43 ts 710/695
+         715 B>A ack 7600 ts 715/710",
     );
-    assert_eq!(seen.state.unseen_bytes, Some(200));
-    assert_eq!(seen.state.skipped_packets, 0);
+    assert_eq!(seen.state.unseen_bytes, Some(600));
+    assert_eq!(seen.state.skipped_packets, 1);
+}
+
+#[test]
+fn a_hole_of_a_full_packet_was_one_however_many_ids_were_skipped_there() {
+    // Ten full packets; then id 14 was a repeat of 10000..11000, which was lost before it came here, and id 15 12000..13000,
+    // which B acknowledges.
+    let mut trace = opened("");
+    for i in 0..10 {
+        let (at, start, end) = (100 + 10 * i, 1000 * i, 1000 * (i + 1));
+        let (id, clock, told) = (2 + i, 20.max(at - 10), at + 5);
+        let _ = writeln!(
+            trace,
+            "{at} A>B data {start}..{end} id {id} ts {at}/{clock}"
+        );
+        let _ = writeln!(trace, "{told} B>A ack {end} ts {told}/{at}");
+    }
+    let seen = play(
+        &(trace
+            + "200 A>B data 10000..11000 id 12 ts 200/195
+               201 A>B data 11000..12000 id 13 ts 201/195
+               221 B>A ack 10000 sack 11000..12000 ts 221/190
+               233 A>B data 13000..14000 id 16 ts 233/221
+               253 B>A ack 10000 sack 11000..14000 ts 253/190
+               263 A>B data 10000..11000 id 17 ts 263/253
+               283 B>A ack 14000 ts 283/263"),
+    );
+    assert_eq!(seen.state.unseen_bytes, Some(1000));
+    assert_eq!(seen.state.skipped_packets, 1);
 }

@@ -389,3 +389,18 @@ fn who_knows_lower_bytes_to_be_outstanding_repeats_the_last_packet_by_no_timer()
     let probed = [Some(Reason::TailProbe), Some(Reason::Fast)];
     assert_eq!(reasons("sack 2000..3000"), probed);
 }
+
+#[test]
+fn nobody_probes_for_what_a_timer_gave_up() {
+    // RFC 8985 section 7.2: 2000..3000 goes on with what the timer at 500 gave up, however late.
+    let reason = last_reason(&opened(
+        "100 A>B data 0..1000
+         101 A>B data 1000..2000
+         102 A>B data 2000..3000
+         500 A>B data 0..1000
+         520 B>A ack 1000
+         530 A>B data 1000..2000
+         1300 A>B data 2000..3000",
+    ));
+    assert_eq!(reason, Some(Reason::Timeout));
+}

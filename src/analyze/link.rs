@@ -227,16 +227,14 @@ impl Flow<'_> {
         let headers = summary.ip_bytes.saturating_sub(summary.payload_bytes);
         let mean = summary.payload_bytes as f64 / summary.data_packets as f64;
         let handshake = self.connection().handshake();
-        let receiver = handshake.opening(self.dir().reversed());
-        let mss = receiver.and_then(|opening| opening.options.mss);
+        let mss_of = |dir| handshake.opening(dir)?.options.mss.map(NonZeroU16::get);
+        let mss = mss_of(self.dir().reversed());
         Dispersion {
             data: if in_frames { &[] } else { spacing.data() },
             acks: spacing.acks(),
             header_bytes: headers as f64 / summary.packets as f64,
-            packet_bytes: mss
-                .map_or(mean, |mss| mean.min(f64::from(mss.get())))
-                .max(1.0),
-            full_bytes: metric::full_bytes(mss.map(NonZeroU16::get)),
+            packet_bytes: mss.map_or(mean, |mss| mean.min(f64::from(mss))).max(1.0),
+            full_bytes: metric::full_bytes(mss, mss_of(self.dir())),
             delivered_bps: self.delivered_bps_max(bin_ns),
             clock_step_ns: self.within.clock_step_ns,
         }

@@ -143,12 +143,13 @@ impl Dispersion<'_> {
     }
 }
 
-/// Payload from which on a packet is full, in bytes, where the receiver takes segments of `mss`, or did not say: whatever
-/// options it has, and on any path that carries the smallest MTU of IPv6 (RFC 8200 section 5).
+/// Payload from which on a packet is full, in bytes, where the receiver takes segments of `mss`, or did not say, and its
+/// sender of `own_mss`, as its link may carry no more: whatever options it has, and on any path that carries the smallest
+/// MTU of IPv6 (RFC 8200 section 5).
 #[must_use]
-pub fn full_bytes(mss: Option<u16>) -> u32 {
-    let mss = u32::from(mss.unwrap_or(MSS_UNSAID));
-    mss.saturating_sub(OPTIONS_BYTES).min(FULL_BYTES)
+pub fn full_bytes(mss: Option<u16>, own_mss: Option<u16>) -> u32 {
+    let mss = mss.unwrap_or(MSS_UNSAID).min(own_mss.unwrap_or(u16::MAX));
+    u32::from(mss).saturating_sub(OPTIONS_BYTES).min(FULL_BYTES)
 }
 
 /// The tick of a clock that stamped two packets alike, in ns: the highest power of ten that all steps are multiples of,

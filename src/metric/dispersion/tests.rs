@@ -264,7 +264,7 @@ fn small_packets_at_an_even_pace_show_their_sender_and_no_link() {
     let steps = [step; 60];
     let mut shown = shown(&steps, &steps);
     assert!(shown.link_bps().is_some());
-    shown.full_bytes = full_bytes(Some(1460));
+    shown.full_bytes = full_bytes(Some(1460), Some(1460));
     assert_eq!(shown.link_bps(), None);
     // Full packets that come between small ones show it all the same.
     let data = [[step; 40], [PACKET; 40]].concat();
@@ -274,12 +274,16 @@ fn small_packets_at_an_even_pace_show_their_sender_and_no_link() {
 }
 
 #[test]
-fn packets_are_full_from_what_the_receiver_takes_on_but_for_options() {
-    assert_eq!(full_bytes(Some(536)), 496);
-    assert_eq!(full_bytes(Some(20)), 0);
+fn packets_are_full_from_what_both_sides_take_on_but_for_options() {
+    assert_eq!(full_bytes(Some(536), Some(1460)), 496);
+    assert_eq!(full_bytes(Some(20), None), 0);
     // Not where the path carries no more.
-    assert_eq!(full_bytes(Some(8960)), 1200);
-    assert_eq!(full_bytes(None), 496);
+    assert_eq!(full_bytes(Some(8960), Some(8960)), 1200);
+    // Who did not say takes 536, but sends what the other one takes.
+    assert_eq!(full_bytes(None, Some(1460)), 496);
+    assert_eq!(full_bytes(Some(1460), None), 1200);
+    // A sender on a link of 1000 bytes sends no more to anyone.
+    assert_eq!(full_bytes(Some(1460), Some(960)), 920);
 }
 
 #[test]

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! `--packets N` sets the size of the captures (2,000,000), `--rounds N` how often each command runs
-//! (5). Peers that are not installed, or cannot read a format, are left out of its table. All commands of a table take
-//! turns, so what else the machine does meets them alike; but for tshark, which comes last: it takes too long.
+//! (5). Peers that are not installed, or cannot read a format, are left out of its table. All commands of all tables take
+//! turns, so what else the machine does, for a moment or for minutes, meets them alike; tshark takes part in three rounds
+//! only: it takes too long. All captures lie in the folder of temporary files (5 GB with 2,000,000 packets).
 
 #![expect(
     clippy::print_stdout,
@@ -30,6 +31,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use measure::Turns;
 use synth::{Format, Profile, Synth, Truth};
 
 /// Packets of a prefix that slow peers are given.
@@ -118,50 +120,106 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
     let tool = tool()?;
     let folder = std::env::temp_dir().join("ccanalyze-speed");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut results = Vec::new();
-    for workload in workloads(packets) {
+    let mut scenes = Vec::new();
+    for (index, workload) in workloads(packets).into_iter().enumerate() {
+        eprintln!("writing: {}", workload.name);
+        scenes.push(Scene::new(&tool, &folder, index, workload)?);
+    }
+    // The first round counts for nothing.
+    for round in 0..=rounds {
+        eprintln!("round {round} of {rounds}");
+        for scene in &mut scenes {
+            scene.round(round)?;
+        }
+    }
+    let results: Result<Vec<_>, _> = scenes.into_iter().map(Scene::table).collect();
+    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(report::document(&machine::describe(), rounds, &results?))
+}
+
+/// A workload with its captures, and the commands that take turns over them.
+struct Scene {
+    workload: Workload,
+    file: PathBuf,
+    truth: Truth,
+    /// Over the whole capture, without tables and with them.
+    whole: Turns,
+    tables: Turns,
+    /// Over its beginning; tshark is apart, as it takes too long for each round.
+    near: Turns,
+    tshark: Turns,
+}
+
+/// How many rounds tshark takes part in, without the first.
+const TSHARK_ROUNDS: usize = 3;
+
+impl Scene {
+    fn new(tool: &Path, folder: &Path, index: usize, workload: Workload) -> Result<Self, String> {
         let Workload { name, synth, .. } = workload;
-        eprintln!("{name}");
-        let file = folder.join("capture");
+        let file = folder.join(format!("capture-{index}"));
         let truth = write(&file, synth)?;
-        let records = truth.records;
-        let mut commands = whole_file(&tool, &file);
+        let mut whole = whole_file(tool, &file);
         // A start and the first pages of memory are a third of what a prefix takes, and nothing to a capture as people
         // have them.
         if name == MIX {
-            commands.push(tcptrace(&file));
+            whole.push(tcptrace(&file));
         }
-        let mut whole = measure::take_turns(&commands, rounds)?;
-        let mut tables = tables(&tool, &file, &folder);
+        let mut tables = tables(tool, &file, folder);
         tables.retain(|command| workload.results.contains(&command.name));
-        // Apart: what they hold goes back to the system, and who comes next would wait for it again.
-        whole.extend(measure::take_turns(&tables, rounds)?);
-        let anonymous_bytes = if workload.memory {
-            let command = find(&commands, TWO_THREADS);
-            command.map_or(Ok(0), |command| measure::anonymous_bytes(&command.words))?
-        } else {
-            0
-        };
         // tcptrace takes a pcapng file for an empty one, and beginnings of the same are one capture.
         let is_other = name != ELEPHANTS_LONG && name != MILLION;
-        let prefix = if records > PREFIX_PACKETS && synth.format != Format::Pcapng && is_other {
+        let has_prefix =
+            truth.records > PREFIX_PACKETS && synth.format != Format::Pcapng && is_other;
+        let (mut near, mut tshark) = (Vec::new(), Vec::new());
+        if has_prefix {
             let prefix = Synth {
                 packets: PREFIX_PACKETS,
                 ..synth
             };
+            let file = folder.join(format!("prefix-{index}"));
             write(&file, prefix)?;
-            let peers = slow_peers(&tool, &file);
-            let (near, tshark) = peers.split_at(peers.len() - 1);
-            let mut timings = measure::take_turns(near, rounds)?;
-            timings.extend(measure::take_turns(tshark, rounds.min(3))?);
-            timings
-        } else {
-            Vec::new()
+            near = slow_peers(tool, &file);
+            tshark.extend(near.pop());
+        }
+        Ok(Self {
+            workload,
+            file,
+            truth,
+            whole: Turns::new(whole),
+            tables: Turns::new(tables),
+            near: Turns::new(near),
+            tshark: Turns::new(tshark),
+        })
+    }
+
+    /// Every command once.
+    fn round(&mut self, round: usize) -> Result<(), String> {
+        // All captures together may be more than the system keeps.
+        File::open(&self.file)
+            .and_then(|mut file| std::io::copy(&mut file, &mut std::io::sink()))
+            .map_err(|error| format!("{}: {error}", self.file.display()))?;
+        self.whole.round(round > 0)?;
+        self.tables.round(round > 0)?;
+        self.near.round(round > 0)?;
+        if round <= TSHARK_ROUNDS {
+            self.tshark.round(round > 0)?;
+        }
+        Ok(())
+    }
+
+    fn table(self) -> Result<report::Table, String> {
+        let records = self.truth.records;
+        let words = self.whole.words(TWO_THREADS);
+        let anonymous_bytes = match words.filter(|_| self.workload.memory) {
+            Some(words) => measure::anonymous_bytes(words)?,
+            None => 0,
         };
-        results.push(report::Table {
-            name,
+        let of_two = |one: &Turns, other: &Turns| [one.timings(), other.timings()].concat();
+        let whole = of_two(&self.whole, &self.tables);
+        Ok(report::Table {
+            name: self.workload.name,
             records,
-            data_packets: truth.total.data_packets,
+            data_packets: self.truth.total.data_packets,
             anonymous_bytes,
             bytes: whole
                 .iter()
@@ -170,11 +228,9 @@ fn run(packets: u64, rounds: usize) -> Result<String, String> {
                 .unwrap_or(0),
             whole,
             prefix_records: PREFIX_PACKETS.min(records),
-            prefix,
-        });
+            prefix: of_two(&self.near, &self.tshark),
+        })
     }
-    std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok(report::document(&machine::describe(), rounds, &results))
 }
 
 /// The release build of the command, which lies beside this example's folder.
@@ -212,10 +268,6 @@ fn command(name: &'static str, file: &Path, words: &[&str]) -> Command {
         words: words.iter().map(|&word| word.to_owned()).collect(),
         file: file.to_owned(),
     }
-}
-
-fn find<'a>(commands: &'a [Command], name: &str) -> Option<&'a Command> {
-    commands.iter().find(|command| command.name == name)
 }
 
 const CAT: &str = "`cat FILE`";

@@ -26,26 +26,50 @@ pub(crate) struct Timing {
 const TOUCHED_MIN: u64 = 64 << 20;
 const TOUCHED_MAX: u64 = 4 << 30;
 
-/// Runs all commands in turn, `rounds` times, after one round that counts for nothing.
-pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timing>, String> {
-    let mut samples: Vec<Vec<[u64; 4]>> = vec![Vec::new(); commands.len()];
-    let mut touched = vec![TOUCHED_MIN; commands.len()];
-    for round in 0..=rounds {
-        for ((command, samples), touched) in commands.iter().zip(&mut samples).zip(&mut touched) {
+/// Commands that take turns, and what each run of them took.
+pub(crate) struct Turns {
+    commands: Vec<Command>,
+    /// Of each command, as [`once`] has them.
+    samples: Vec<Vec<[u64; 4]>>,
+    /// Memory that is touched before it runs again, in bytes.
+    touched: Vec<u64>,
+}
+
+impl Turns {
+    pub(crate) fn new(commands: Vec<Command>) -> Self {
+        Self {
+            samples: vec![Vec::new(); commands.len()],
+            touched: vec![TOUCHED_MIN; commands.len()],
+            commands,
+        }
+    }
+
+    /// Runs each command once.
+    pub(crate) fn round(&mut self, counts: bool) -> Result<(), String> {
+        let all = self.commands.iter().zip(&mut self.samples);
+        for ((command, samples), touched) in all.zip(&mut self.touched) {
             let Some(sample) = once(&command.words, *touched)? else {
                 continue;
             };
             // As much as it takes, and some more.
             *touched = (sample[2] * 1024 * 3 / 2).clamp(TOUCHED_MIN, TOUCHED_MAX);
-            if round > 0 {
+            if counts {
                 samples.push(sample);
             }
         }
+        Ok(())
     }
-    let timings = commands
-        .iter()
-        .zip(samples)
-        .filter_map(|(command, samples)| {
+
+    /// The words of the command of that name.
+    pub(crate) fn words(&self, name: &str) -> Option<&[String]> {
+        let command = self.commands.iter().find(|command| command.name == name)?;
+        Some(&command.words)
+    }
+
+    /// Medians of those that ran.
+    pub(crate) fn timings(&self) -> Vec<Timing> {
+        let all = self.commands.iter().zip(&self.samples);
+        let timings = all.filter_map(|(command, samples)| {
             let median = |field: usize| {
                 let mut values: Vec<u64> = samples.iter().map(|sample| sample[field]).collect();
                 values.sort_unstable();
@@ -60,7 +84,8 @@ pub(crate) fn take_turns(commands: &[Command], rounds: usize) -> Result<Vec<Timi
                 touch_ps: median(3)?,
             })
         });
-    Ok(timings.collect())
+        timings.collect()
+    }
 }
 
 /// The largest anonymous memory of a command, in bytes, the median of five runs; 0 where the system does not

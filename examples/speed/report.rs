@@ -33,8 +33,8 @@ pub(crate) fn document(machine: &str, rounds: usize, tables: &[Table]) -> String
     let (cheapest, dearest) = (in_ns(prices.iter().min()), in_ns(prices.iter().max()));
     let _ = writeln!(
         text,
-        "Whole processes, all metrics, no per-packet output but where it is named, files in the page cache; medians of {rounds} rounds in which the commands took\n\
-         turns (tshark after the others, of three). Captures are generated from a seed. Before each run another process touches as much memory as the command takes and some more: where the machine is a guest, its host takes back what is free, and whoever touches it next waits for it (here {cheapest:.2} to {dearest:.2} ns a byte, medians of the commands). *CPU* is user and system time of all threads: on a busy machine the number to\n\
+        "Whole processes, all metrics, no per-packet output but where it is named, files in the page cache; medians of {rounds} rounds in each of which every\n\
+         command of every table ran once (tshark in three of them). Captures are generated from a seed. Before each run another process touches as much memory as the command takes and some more: where the machine is a guest, its host takes back what is free, and whoever touches it next waits for it (here {cheapest:.2} to {dearest:.2} ns a byte, medians of the commands). *CPU* is user and system time of all threads: on a busy machine the number to\n\
          go by. *Memory* is the largest resident set, which counts pages of mapped files and of shared libraries.\n\nMachine: {machine}.\n"
     );
     text.push_str(&goals::section(tables));

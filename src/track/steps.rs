@@ -337,9 +337,7 @@ impl HalfFlow {
             0
         };
         let skipped = skipped - asked_by_syns;
-        let left_out = number
-            .and_then(|number| self.sent_by(number))
-            .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64);
+        let left_out = number.map_or(0, |number| self.left_out_before(number));
         // One number above all without payload is a FIN's that was lost.
         let is_behind_fin = left_out == 1 && segment.payload_len == 0;
         let left_out = if is_behind_fin { 0 } else { left_out };
@@ -350,7 +348,8 @@ impl HalfFlow {
             && u64::from(skipped) <= left_out + 1;
         let are_records_missing = Self::has_heard_unseen(segment, peer);
         let may_all_be_acks = self.is_at_rest(segment)
-            || are_records_missing && (self.owes_ack || (1..u16::MAX).contains(&acks))
+            || (are_records_missing || self.has_told_unseen())
+                && (self.owes_ack || (1..u16::MAX).contains(&acks))
             || is_behind_fin && self.una >= Some(self.high)
             || was_probed
             || self.repair.last == Last::Probe;
@@ -414,7 +413,19 @@ impl HalfFlow {
             tried: self.tried_unseen(start, segment.at, skipped),
             lay_above: start == Some(self.high) && self.has_nothing_below(silence_ns),
             are_records_missing,
+            has_told_unseen: self.has_told_unseen(),
         }
+    }
+
+    /// Bytes above all that was known to be sent that `number`, at which a packet begins, leaves out.
+    fn left_out_before(&self, number: i64) -> u64 {
+        self.sent_by(number)
+            .map_or(0, |sent_to| (sent_to - self.sent_to()).max(0) as u64)
+    }
+
+    /// Whether more has been acknowledged than was seen: records are missing here. One number more is that of a FIN.
+    fn has_told_unseen(&self) -> bool {
+        self.una > Some(self.high + 1)
     }
 
     /// Whether who sent `segment` has heard of what its `peer` sent and what was not seen here: records are missing here.

@@ -55,4 +55,6 @@ pub(in crate::track) struct Gap {
     pub(in crate::track) lay_above: bool,
     /// Records are missing here: what was skipped may have passed.
     pub(in crate::track) are_records_missing: bool,
+    /// More has been acknowledged than was seen: some of what was skipped may have passed, or all of it.
+    pub(in crate::track) has_told_unseen: bool,
 }

@@ -80,6 +80,7 @@ impl Skips {
             tried,
             lay_above,
             are_records_missing,
+            has_told_unseen,
         } = *gap;
         let lay_above = lay_above && !self.has_late;
         self.learn(at, recovering);
@@ -105,7 +106,7 @@ impl Skips {
         self.acks = skipped - data;
         // What is numbered no higher than its sender was known to have sent leaves nothing more out.
         let is_told = left_out == 0 && self.sent_to > Some(high);
-        let more = match (is_told, are_records_missing) {
+        let more = match (is_told, are_records_missing || has_told_unseen) {
             (true, _) => 0,
             (false, true) => data,
             (false, false) => skipped,
